@@ -1,0 +1,141 @@
+import type { AttachmentReference, Effect } from "../protocol/event.ts";
+import type { JsonObject, JsonValue } from "../protocol/json.ts";
+import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
+import type { ModelTool } from "../protocol/tool_definition.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Spawner } from "../lib/spawn.ts";
+import type { Workspace } from "../lib/workspace.ts";
+import type { MemoryStore, SearchStore } from "./store.ts";
+
+/**
+ * What is decided about a call before anyone is asked. `plan` holds all that `execute` needs and is kept with the
+ * approval, so that what was shown is what runs, also after a restart. Preparing has no side effect.
+ */
+export type Preparation =
+  | {
+      ok: true;
+      /** JSON: everything that `execute` works from, with hashes of what it expects to find. */
+      plan: JsonValue;
+      /** One line, such as `bash: git status`. */
+      header: string;
+      /** All that will run or be written. Empty when the header says it all. */
+      preview: string;
+      /** Whether a person must say yes when no rule, grant or setting decides. */
+      needs_approval: boolean;
+      /** What "always" covers; the tool's name where absent. */
+      approval_label?: string;
+      /** `none`: may be started again after a crash. */
+      effect: "none" | "side_effect";
+      /** Things that two calls must not touch at once, such as a real path: such calls run one after another. */
+      resources?: string[];
+      /** What a person should know before saying yes. */
+      notes?: string[];
+      destructive?: boolean;
+      /** The text that rules and grants are matched against; the primary argument where absent. */
+      subject?: string;
+    }
+  | { ok: false; error: string };
+
+/** What a call gave. A tool that fails gives `is_error`; it throws only for broken assumptions. */
+export interface ToolOutput {
+  /** For the model. Cut to the limit by the pipeline. */
+  output: string;
+  is_error: boolean;
+  effect: Effect;
+  /** For people, where shorter. */
+  display?: string;
+  images?: AttachmentReference[];
+  /** Files that this call read or wrote, which later edits are checked against. */
+  files?: FileRecord[];
+  /** Deferred tools that became visible. */
+  expanded_tools?: string[];
+  notification?: { notification_id: string; target: NotificationTarget; title?: string; message: string; deliveries: NotificationDelivery[] };
+}
+
+/** A file as it was when the conversation last saw it. */
+export interface FileRecord {
+  /** With every link resolved. */
+  real_path: string;
+  /** Milliseconds. */
+  mtime_ms: number;
+  /** SHA-256 of the bytes. */
+  hash: string;
+}
+
+/** All that preparing may look at. */
+export interface PrepareContext {
+  ws_id: string;
+  user_id: string | null;
+  workspace: Workspace;
+  /** The record of a file that was read in this session, by real path. */
+  fileRead(real_path: string): FileRecord | undefined;
+  model: { supports_vision: boolean };
+  /** For a sub-agent's own calls. */
+  sub_agent: boolean;
+  clock: Clock;
+  /** What commands run in, for the card: null when there is no sandbox. */
+  sandbox: { name: string } | null;
+}
+
+/** All that a running tool may touch. */
+export interface ToolContext extends PrepareContext {
+  call_id: string;
+  signal: AbortSignal;
+  log: Log;
+  /** Seconds; the tool's own parameter may ask for less or more within its limits. */
+  timeout_s: number;
+  /** Characters that the result may have. */
+  output_limit: number;
+  /** A piece of output for people who watch. Safe to call at any rate. */
+  emit(chunk: string): void;
+  spawner: Spawner;
+  memories: MemoryStore;
+  search: SearchStore;
+  /** Keeps bytes that a message or result refers to. */
+  saveAttachment(bytes: Uint8Array, about: { filename: string; media_type: string; width?: number; height?: number }): Promise<AttachmentReference>;
+  /** One question to the model without tools and without the conversation. */
+  ask(question: { system: string; prompt: string; max_output_tokens: number }): Promise<{ ok: true; text: string } | { ok: false; error: string }>;
+  /** Runs a sub-agent to its end: a child workstream with its own journal. */
+  delegate(request: DelegateRequest): Promise<DelegateResult>;
+  /** Puts a text before a person; resolves when one has answered. */
+  review(request: { content: string; round: number }): Promise<ReviewAnswer>;
+  /** Sends a notification through a gateway. */
+  deliver(request: { target: NotificationTarget; message: string; title?: string }): Promise<DeliverResult>;
+  /** Looks tools up among those that are deferred. */
+  searchTools(query: string): ToolSearchResult;
+}
+
+export interface DelegateRequest {
+  kind: "task" | "plan";
+  prompt: string;
+  /** Earlier words that the sub-agent builds on, such as a former plan. */
+  context?: string;
+}
+
+export type DelegateResult = { ok: true; text: string; ws_id: string } | { ok: false; error: string; ws_id?: string };
+
+export type ReviewAnswer =
+  | { decision: "accepted" }
+  | { decision: "rejected"; by: string | null }
+  | { decision: "changes"; feedback: string; by: string | null }
+  | { decision: "skipped" };
+
+export type DeliverResult =
+  | { ok: true; notification_id: string; deliveries: NotificationDelivery[] }
+  | { ok: false; notification_id: string; error: string; deliveries: NotificationDelivery[] };
+
+export interface ToolSearchResult {
+  found: ModelTool[];
+  /** How many matched in all. */
+  total: number;
+  unavailable_servers: string[];
+}
+
+/** One built-in tool: a leaf. Its JSON file says what a model is told. */
+export interface Tool {
+  readonly name: string;
+  /** Validates and describes. Arguments have passed the JSON schema. */
+  prepare(args: JsonObject, context: PrepareContext): Promise<Preparation> | Preparation;
+  execute(plan: JsonValue, context: ToolContext): Promise<ToolOutput>;
+}
