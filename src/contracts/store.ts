@@ -1,7 +1,7 @@
 import type { ApprovalItem, DecidedBy, Grant, SettlementReason } from "../protocol/approval.ts";
 import type { ChannelLink, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
 import type { AttachmentReference, KeptEvent } from "../protocol/event.ts";
-import type { JsonObject } from "../protocol/json.ts";
+import type { JsonObject, JsonValue } from "../protocol/json.ts";
 import type { ReplayBlocks, Sender } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { WorkstreamKind, WorkstreamState } from "../protocol/workstream.ts";
@@ -12,7 +12,7 @@ export interface KeptCall {
   call_id: string;
   name: string;
   /** Absent for a call that is already settled (denied by a rule, not understood): `error` says why. */
-  plan?: import("../protocol/json.ts").JsonValue;
+  plan?: JsonValue;
   effect: "none" | "side_effect";
   resources: string[];
   /** Over tool, arguments and preview. */
@@ -31,8 +31,10 @@ export interface PrivateData {
   calls?: KeptCall[];
   files?: FileRecord[];
   expanded_tools?: string[];
-  /** What the provider counted for the whole conversation up to this entry. */
-  context_tokens?: number;
+  /** Text of attachments that the model reads along with a `user_turn`. */
+  attached_text?: string;
+  /** With a compaction: reading the journal from after this `seq` gives the same conversation as reading all of it. */
+  replay_after_seq?: number;
 }
 
 /** One line of a journal. `event` is what clients get, word for word. */

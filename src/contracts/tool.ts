@@ -138,4 +138,6 @@ export interface Tool {
   /** Validates and describes. Arguments have passed the JSON schema. */
   prepare(args: JsonObject, context: PrepareContext): Promise<Preparation> | Preparation;
   execute(plan: JsonValue, context: ToolContext): Promise<ToolOutput>;
+  /** Takes up a call that had started when the server stopped, for tools that can tell how far it got. */
+  resume?(plan: JsonValue, context: ToolContext): Promise<ToolOutput>;
 }

@@ -1,0 +1,300 @@
+import type { FileRecord } from "../contracts/tool.ts";
+import type { JournalEntry, KeptCall } from "../contracts/store.ts";
+import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
+import type { ApprovalResolvedEvent, AttachmentReference, ToolResultEvent, UserTurnEvent } from "../protocol/event.ts";
+import type { ContentPart, Message, ToolCall } from "../protocol/message.ts";
+
+/** What was decided about one asked call. */
+export interface Decision {
+  approved: boolean;
+  feedback: string | null;
+  decided_by: DecidedBy | null;
+  reason: string | null;
+}
+
+/** A prepared batch: what `tool_info` or `approve_request` announced. */
+export interface Batch {
+  /** Null when nothing was asked. */
+  cycle_id: string | null;
+  items: ApprovalItem[];
+  calls: KeptCall[];
+  decisions: Map<string, Decision>;
+}
+
+/** Where an open turn stands. */
+export interface TurnProgress {
+  /** `seq` of the turn's first `user_turn`. */
+  turn_seq: number;
+  started_at: string;
+  /** `assistant` entries so far. */
+  model_calls: number;
+  /** Calls of the last `assistant` that have no result yet, in the order asked; empty when all have. */
+  open_calls: ToolCall[];
+  batch: Batch | null;
+  started: Set<string>;
+  results: Map<string, ToolResultEvent>;
+  /** The last entry was an `assistant` that asked for nothing, with this stop reason. */
+  answered: string | null;
+}
+
+/**
+ * What a journal means: the conversation that a model is shown, and where the open turn stands. It is only ever changed by
+ * applying the next entry, so that a restart arrives at the same state by reading.
+ */
+export interface Conversation {
+  ws_id: string;
+  last_seq: number;
+  messages: Message[];
+  /** `seq` of the entry behind each message. */
+  message_seqs: number[];
+  turn: TurnProgress | null;
+  /** Where each turn began, for rewinding. */
+  turn_starts: number[];
+  files: Map<string, FileRecord>;
+  expanded_tools: Set<string>;
+  /** Tokens of the whole prompt as the provider last counted them, and the number of messages it counted. */
+  counted: { tokens: number; messages: number };
+  /** Plan reviews without an answer. */
+  open_reviews: Map<string, { call_id: string; content: string; round: number }>;
+  call_ids: Set<string>;
+  tool_calls: number;
+  title_due: boolean;
+}
+
+/** A conversation in which nothing has happened. */
+export function emptyConversation(ws_id: string): Conversation {
+  return {
+    ws_id,
+    last_seq: 0,
+    messages: [],
+    message_seqs: [],
+    turn: null,
+    turn_starts: [],
+    files: new Map(),
+    expanded_tools: new Set(),
+    counted: { tokens: 0, messages: 0 },
+    open_reviews: new Map(),
+    call_ids: new Set(),
+    tool_calls: 0,
+    title_due: false,
+  };
+}
+
+/** Takes the next entry in. Entries come in order, without gaps. */
+export function applyEntry(conversation: Conversation, entry: JournalEntry): void {
+  conversation.last_seq = entry.seq;
+  const { event } = entry;
+  switch (event.type) {
+    case "user_turn":
+      applyUserTurn(conversation, entry, event);
+      return;
+    case "assistant":
+      applyAssistant(conversation, entry);
+      return;
+    case "tool_info":
+      openBatch(conversation, null, event.items, entry.private?.calls ?? []);
+      return;
+    case "approve_request":
+      openBatch(conversation, event.cycle_id, event.items, entry.private?.calls ?? []);
+      return;
+    case "approval_resolved":
+      applyResolution(conversation, event);
+      return;
+    case "tool_started":
+      conversation.turn?.started.add(event.call_id);
+      return;
+    case "tool_result":
+      applyResult(conversation, entry, event);
+      return;
+    case "plan_review":
+      conversation.open_reviews.set(event.review_id, event);
+      return;
+    case "plan_resolved":
+      conversation.open_reviews.delete(event.review_id);
+      return;
+    case "compaction":
+      applyCompaction(conversation, entry, event.summary, event.kept_after_seq);
+      return;
+    case "rewound":
+      dropAfter(conversation, event.kept_after_seq);
+      return;
+    case "turn_ended":
+      conversation.turn = null;
+      conversation.open_reviews.clear();
+      return;
+    case "notification":
+    case "status":
+    case "info":
+    case "error":
+      return;
+  }
+}
+
+function push(conversation: Conversation, seq: number, message: Message): void {
+  conversation.messages.push(message);
+  conversation.message_seqs.push(seq);
+}
+
+function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: UserTurnEvent): void {
+  if (conversation.turn === null) {
+    conversation.turn = {
+      turn_seq: entry.seq,
+      started_at: entry.at,
+      model_calls: 0,
+      open_calls: [],
+      batch: null,
+      started: new Set(),
+      results: new Map(),
+      answered: null,
+    };
+    conversation.turn_starts.push(entry.seq);
+    conversation.title_due = conversation.turn_starts.length === 1;
+  } else {
+    conversation.turn.answered = null;
+  }
+  const text = [event.content, entry.private?.attached_text].filter(Boolean).join("\n\n");
+  push(conversation, entry.seq, {
+    role: "user",
+    content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...(event.attachments ?? []).map(attachmentPart)],
+    ...(event.sender === undefined ? {} : { sender: event.sender }),
+  });
+}
+
+/** A picture becomes a picture, a file that lies in the workspace is named. */
+export function attachmentPart(attachment: AttachmentReference): ContentPart {
+  const { attachment_id, media_type, filename, size } = attachment;
+  if (attachment.path !== undefined) return { type: "file", attachment_id, media_type, filename, size, path: attachment.path };
+  if (!media_type.startsWith("image/")) return { type: "text", text: `[Attached: ${filename}, ${media_type}, ${size} bytes]` };
+  const { width, height } = attachment;
+  return {
+    type: "image",
+    attachment_id,
+    media_type,
+    filename,
+    size,
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+  };
+}
+
+function applyAssistant(conversation: Conversation, entry: JournalEntry): void {
+  const { event } = entry;
+  const { turn } = conversation;
+  if (event.type !== "assistant") throw new Error("applyAssistant takes assistant entries only.");
+  const replay = entry.private?.replay;
+  push(conversation, entry.seq, {
+    role: "assistant",
+    content: event.content,
+    ...(event.reasoning === undefined ? {} : { reasoning: event.reasoning }),
+    tool_calls: event.tool_calls,
+    ...(replay === undefined ? {} : { replay }),
+  });
+  for (const call of event.tool_calls) conversation.call_ids.add(call.id);
+  for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
+  conversation.tool_calls += event.tool_calls.length;
+  conversation.counted = { tokens: event.usage.total_tokens, messages: conversation.messages.length };
+  if (turn === null) return;
+  turn.model_calls += 1;
+  turn.open_calls = event.tool_calls;
+  turn.batch = null;
+  turn.started = new Set();
+  turn.results = new Map();
+  turn.answered = event.tool_calls.length === 0 ? event.stop_reason : null;
+}
+
+function openBatch(conversation: Conversation, cycle_id: string | null, items: ApprovalItem[], calls: KeptCall[]): void {
+  if (conversation.turn === null) return;
+  conversation.turn.batch = { cycle_id, items, calls, decisions: new Map() };
+}
+
+function applyResolution(conversation: Conversation, event: ApprovalResolvedEvent): void {
+  const batch = conversation.turn?.batch;
+  if (!batch || batch.cycle_id !== event.cycle_id) return;
+  for (const [call_id, approved] of Object.entries(event.calls)) {
+    const { feedback, decided_by, reason = null } = event;
+    batch.decisions.set(call_id, { approved, feedback, decided_by, reason });
+  }
+}
+
+function applyResult(conversation: Conversation, entry: JournalEntry, event: ToolResultEvent): void {
+  const { turn } = conversation;
+  for (const file of entry.private?.files ?? []) conversation.files.set(file.real_path, file);
+  for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
+  if (turn === null) return;
+  turn.results.set(event.call_id, event);
+  if (turn.open_calls.length === 0 || !turn.open_calls.every((call) => turn.results.has(call.id))) return;
+  for (const call of turn.open_calls) push(conversation, entry.seq, resultMessage(turn.results.get(call.id)));
+  const note = approvalNote(turn.batch);
+  if (note !== null) push(conversation, entry.seq, { role: "user", content: [{ type: "text", text: note }] });
+  turn.open_calls = [];
+  turn.batch = null;
+}
+
+function resultMessage(event: ToolResultEvent | undefined): Message {
+  if (event === undefined) throw new Error("A batch was closed before each of its calls had a result.");
+  return {
+    role: "tool",
+    call_id: event.call_id,
+    name: event.name,
+    content: [{ type: "text", text: event.output }, ...(event.images ?? []).map(attachmentPart)],
+    is_error: event.is_error,
+  };
+}
+
+/** What people wrote along with a yes; it reaches the model after all results. */
+function approvalNote(batch: Batch | null): string | null {
+  const notes = new Set<string>();
+  for (const decision of batch?.decisions.values() ?? []) {
+    if (decision.approved && decision.feedback) {
+      notes.add(`${decision.decided_by?.name ?? "A person"} approved and added: ${decision.feedback}`);
+    }
+  }
+  return notes.size === 0 ? null : [...notes].join("\n");
+}
+
+function applyCompaction(conversation: Conversation, entry: JournalEntry, summary: string, kept_after_seq: number): void {
+  const first_kept = conversation.message_seqs.findIndex((seq) => seq > kept_after_seq);
+  const from = first_kept === -1 ? conversation.messages.length : first_kept;
+  const text = `[Summary of the conversation so far]\n\n${summary}`;
+  conversation.messages = [{ role: "user", content: [{ type: "text", text }] }, ...conversation.messages.slice(from)];
+  conversation.message_seqs = [entry.seq, ...conversation.message_seqs.slice(from)];
+  conversation.files.clear();
+  conversation.counted = { tokens: 0, messages: 0 };
+}
+
+function dropAfter(conversation: Conversation, kept_after_seq: number): void {
+  const first_dropped = conversation.message_seqs.findIndex((seq) => seq > kept_after_seq);
+  if (first_dropped !== -1) {
+    conversation.messages = conversation.messages.slice(0, first_dropped);
+    conversation.message_seqs = conversation.message_seqs.slice(0, first_dropped);
+  }
+  conversation.turn_starts = conversation.turn_starts.filter((seq) => seq <= kept_after_seq);
+  conversation.files.clear();
+  conversation.counted = { tokens: 0, messages: 0 };
+  conversation.turn = null;
+}
+
+/** What an open turn needs next. */
+export type NextAction =
+  | { kind: "call_model" }
+  | { kind: "prepare"; calls: ToolCall[] }
+  | { kind: "wait"; cycle_id: string }
+  | { kind: "execute"; batch: Batch; calls: ToolCall[] }
+  | { kind: "finish"; stop_reason: string };
+
+/** Derives the next action from the conversation alone, in a running turn and after a crash alike. */
+export function nextAction(turn: TurnProgress): NextAction {
+  if (turn.answered !== null) {
+    return turn.answered === "pause" ? { kind: "call_model" } : { kind: "finish", stop_reason: turn.answered };
+  }
+  if (turn.open_calls.length === 0) return { kind: "call_model" };
+  if (turn.batch === null) return { kind: "prepare", calls: turn.open_calls };
+  const { batch } = turn;
+  if (batch.cycle_id !== null && undecidedCalls(batch).length > 0) return { kind: "wait", cycle_id: batch.cycle_id };
+  return { kind: "execute", batch, calls: turn.open_calls.filter((call) => !turn.results.has(call.id)) };
+}
+
+/** Asked calls of a batch that nobody has decided yet. */
+export function undecidedCalls(batch: Batch): string[] {
+  return batch.calls.filter((call) => call.needs_approval && !batch.decisions.has(call.call_id)).map((call) => call.call_id);
+}

@@ -1,0 +1,32 @@
+import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import type { JsonObject } from "../protocol/json.ts";
+
+/** Checks arguments against a tool's schema: null when they satisfy it, else what is wrong, in words for a model. */
+export type SchemaCheck = (args: JsonObject) => Promise<string | null>;
+
+let shared: Promise<Ajv2020> | null = null;
+
+// ajv is loaded and each schema compiled at the first call of a tool: a start pays for neither.
+function validator(): Promise<Ajv2020> {
+  shared ??= import("ajv/dist/2020.js").then(({ Ajv2020 }) => new Ajv2020({ allErrors: true, strict: false }));
+  return shared;
+}
+
+/** A check that compiles its schema when it is first needed. */
+export function schemaCheck(schema: JsonObject): SchemaCheck {
+  let compiled: ValidateFunction | null = null;
+  return async (args) => {
+    compiled ??= (await validator()).compile(schema);
+    if (compiled(args)) return null;
+    const problems = (compiled.errors ?? []).slice(0, PROBLEMS_SHOWN_MAX).map((error) => {
+      if (error.keyword === "required") return `${String(error.params["missingProperty"])} is missing`;
+      if (error.keyword === "additionalProperties") return `${String(error.params["additionalProperty"])} is not known`;
+      const where = error.instancePath.replace(/^\//, "").replaceAll("/", ".") || "the arguments";
+      return `${where} ${error.message ?? "is not valid"}`;
+    });
+    return problems.join("; ");
+  };
+}
+
+/** A model mends one or two faults at a time; more would only cost context. */
+const PROBLEMS_SHOWN_MAX = 4;
