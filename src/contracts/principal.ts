@@ -1,4 +1,4 @@
-import type { Scope } from "../protocol/auth.ts";
+import type { ActorRole, Scope } from "../protocol/auth.ts";
 
 /** Who is asking, as `src/auth` established it. */
 export interface Principal {
@@ -12,6 +12,8 @@ export interface Principal {
   is_service: boolean;
   /** The platform user for whom a gateway acts. */
   actor: { channel_type: string; channel_user_id: string } | null;
+  /** What the platform's roles allow the actor; null where no gateway says so. */
+  role: ActorRole | null;
   /** What the rate limit counts by. */
   credential_id: string;
 }

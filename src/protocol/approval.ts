@@ -1,4 +1,4 @@
-import Type from "typebox";
+import * as Type from "./schema.ts";
 import type { JsonValue } from "./json.ts";
 
 /** One call of a batch as a person sees it, asked for or not. */

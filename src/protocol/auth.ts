@@ -1,4 +1,4 @@
-import Type from "typebox";
+import * as Type from "./schema.ts";
 
 /** From least to most; each includes the ones before it. `service` stands apart: the gateway's own. */
 export const SCOPES = ["read", "write", "approve"] as const;
@@ -10,6 +10,11 @@ export const ISSUER = "turnstone";
 export const COOKIE_NAME = "turnstone_auth";
 /** The gateway names for whom it acts: `discord:<user id>`. */
 export const ACTOR_HEADER = "x-turnstone-actor";
+/** What the platform's roles allow the actor, as the gateway knows it; the smaller of this and the account counts. */
+export const ACTOR_ROLE_HEADER = "x-turnstone-actor-role";
+/** `talk`: speak where invited; `use`: also start workstreams; `approve`: also decide in others'; `admin`: also steer others'. */
+export const ACTOR_ROLES = ["talk", "use", "approve", "admin"] as const;
+export type ActorRole = (typeof ACTOR_ROLES)[number];
 
 export const LoginBody = Type.Object(
   {

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import * as Type from "./schema.ts";
 import type { EphemeralEvent, GlobalEvent, KeptEvent } from "./event.ts";
 
 /**

@@ -2,6 +2,7 @@
 export const ERROR_CODES = [
   "unauthorized",
   "forbidden",
+  "unlinked",
   "not_found",
   "invalid_request",
   "conflict",

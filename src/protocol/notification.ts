@@ -1,4 +1,4 @@
-import Type from "typebox";
+import * as Type from "./schema.ts";
 
 /** Characters of a notification after trimming, counted as people count (code points). */
 export const NOTIFICATION_LENGTH_MAX = 2000;

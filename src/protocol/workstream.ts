@@ -1,4 +1,4 @@
-import Type from "typebox";
+import * as Type from "./schema.ts";
 
 /** The states of a workstream. `attention` means that a person is asked. */
 export const WORKSTREAM_STATES = ["idle", "thinking", "running", "attention", "error"] as const;

@@ -1,0 +1,53 @@
+import type { Principal } from "../contracts/principal.ts";
+import type { Scope } from "../protocol/auth.ts";
+
+/** What a person can want of a workstream. `steer` changes or ends it: close, delete, rewind, invite. */
+export type WorkstreamAction = "see" | "speak" | "approve" | "steer";
+
+/** What about a workstream decides rights. */
+export interface WorkstreamRights {
+  owner_id: string | null;
+  /** Whether the person who asks was invited. */
+  invited: boolean;
+}
+
+export type Authorization =
+  | { allowed: true }
+  /** `hidden`: the person must not learn that it exists. `forbidden`: they see it, but may not do this. */
+  | { allowed: false; reason: "hidden" | "forbidden" };
+
+const ALLOWED: Authorization = { allowed: true };
+
+const SCOPE_NEEDED = { see: "read", speak: "write", approve: "approve", steer: "write" } as const satisfies Record<
+  WorkstreamAction,
+  Scope
+>;
+
+/**
+ * Whether a person may do this to that workstream: the one place that says so. Owners may all that their scopes allow,
+ * the invited see and speak, the platform's approve role decides in others' workstreams and its admin role steers
+ * them too. Everyone else, and a gateway that acts for nobody, sees nothing.
+ */
+export function authorize(principal: Principal, action: WorkstreamAction, rights: WorkstreamRights): Authorization {
+  if (principal.user_id === null) return { allowed: false, reason: "hidden" };
+  const owner = rights.owner_id !== null && rights.owner_id === principal.user_id;
+  const manages = (principal.role === "approve" || principal.role === "admin") && principal.scopes.has("approve");
+  if (!owner && !rights.invited && !manages) return { allowed: false, reason: "hidden" };
+  if (!principal.scopes.has(SCOPE_NEEDED[action])) return { allowed: false, reason: "forbidden" };
+  return owner || mayAsGuest(action, rights.invited, manages, principal.role === "admin")
+    ? ALLOWED
+    : { allowed: false, reason: "forbidden" };
+}
+
+function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean, admin: boolean): boolean {
+  switch (action) {
+    case "see":
+      return true;
+    case "speak":
+      return invited || (manages && admin);
+    case "approve":
+      return manages;
+    case "steer":
+      return manages && admin;
+  }
+}
