@@ -1,0 +1,203 @@
+import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
+import { isJsonObject } from "../protocol/json.ts";
+import type { AssistantMessage, ContentPart, ImagePart, Message, ToolMessage, UserMessage } from "../protocol/message.ts";
+import type { ModelTool } from "../protocol/tool_definition.ts";
+import { RESULT_EMPTY, RESULT_MISSING, arrange } from "./arrange.ts";
+import type { AssistantTurn } from "./arrange.ts";
+import { effortOf, temperatureOf } from "./effort.ts";
+import { imagesOf, pictureBase64 } from "./pictures.ts";
+import { argumentsText, cleanText, fileInWords, parseJson, pictureInWords, wireCallId } from "./wire_text.ts";
+
+/** Name under which this wire format keeps blocks for replay. */
+export const CHAT_PROVIDER = "openai-compatible";
+
+/** Fields in which servers send reasoning, and take it back in. */
+export const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
+export type ReasoningField = (typeof REASONING_FIELDS)[number];
+
+/**
+ * JSON of messages by model and sight, then by message. Messages never change, so that a long conversation costs a join
+ * and not a translation. Messages with pictures are left out: their bytes are kept once, in `pictures.ts`.
+ */
+const encodedMessages = new Map<string, WeakMap<Message, string>>();
+const encodedTools = new WeakMap<readonly ModelTool[], Map<string, string>>();
+
+/** Body of `POST /chat/completions`. Pictures must have been loaded. */
+export function chatBody(request: ModelRequest): string {
+  const { settings } = request;
+  const capabilities = settings.capabilities;
+  const members = [
+    `"model":${JSON.stringify(settings.model)}`,
+    `"messages":[${messagesJson(request)}]`,
+    `"stream":true,"stream_options":{"include_usage":true}`,
+    `"${capabilities.token_param}":${request.max_output_tokens}`,
+  ];
+  const tools = toolsJson(request);
+  if (tools !== "") members.push(`"tools":[${tools}]`);
+  if (tools !== "" && capabilities.supports_parallel_tools) members.push(`"parallel_tool_calls":true`);
+  if (request.native_web_search) members.push(`"web_search_options":{}`);
+  const effort = effortOf(settings);
+  if (effort !== null) members.push(`"reasoning_effort":${JSON.stringify(effort)}`);
+  const temperature = temperatureOf(settings);
+  if (temperature !== null) members.push(`"temperature":${temperature}`);
+  return `{${members.join(",")}}`;
+}
+
+function messagesJson(request: ModelRequest): string {
+  const encoder = new MessageEncoder(request.settings);
+  const parts: string[] = [];
+  if (request.system !== "") parts.push(`{"role":"system","content":${JSON.stringify(cleanText(request.system))}}`);
+  let shown: ImagePart[] = [];
+  const flushShown = (): void => {
+    if (shown.length > 0) parts.push(encoder.user([], shown));
+    shown = [];
+  };
+  for (const turn of arrange(request.messages)) {
+    if (turn.kind === "user") {
+      parts.push(encoder.user(turn.messages, shown));
+      shown = [];
+    } else {
+      flushShown();
+      encoder.answer(turn, parts);
+      shown = turn.results.flatMap((result) => (result === null ? [] : imagesOf(result)));
+    }
+  }
+  flushShown();
+  return parts.join(",");
+}
+
+/** Writes messages for one model. */
+class MessageEncoder {
+  readonly #settings: ModelSettings;
+  readonly #known: WeakMap<Message, string>;
+  readonly #wantsReasoning: boolean;
+
+  constructor(settings: ModelSettings) {
+    this.#settings = settings;
+    this.#wantsReasoning = /deepseek/i.test(`${settings.model} ${settings.base_url}`);
+    const variant = JSON.stringify([settings.model, settings.base_url, settings.capabilities.supports_vision]);
+    const known = encodedMessages.get(variant) ?? new WeakMap<Message, string>();
+    encodedMessages.set(variant, known);
+    this.#known = known;
+  }
+
+  /** People's words as one message; pictures that tools showed come first, since a tool's message cannot hold them. */
+  user(messages: readonly UserMessage[], shown: readonly ImagePart[]): string {
+    const [first] = messages;
+    if (messages.length === 1 && shown.length === 0 && first !== undefined) {
+      return this.#cached(first, () => this.#userContent(first.content));
+    }
+    return this.#userContent([...this.#introduced(shown), ...messages.flatMap((message) => message.content)]);
+  }
+
+  /** An answer and its results. */
+  answer(turn: AssistantTurn, parts: string[]): void {
+    parts.push(this.#cached(turn.message, () => this.#assistant(turn.message)));
+    turn.results.forEach((result, index) => {
+      const call = turn.message.tool_calls[index];
+      if (call === undefined) return;
+      parts.push(result === null ? toolMessage(call.id, RESULT_MISSING) : this.#cached(result, () => this.#result(result)));
+    });
+  }
+
+  #cached(message: Message, encode: () => string): string {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const json = encode();
+    if (imagesOf(message).length === 0) this.#known.set(message, json);
+    return json;
+  }
+
+  #introduced(shown: readonly ImagePart[]): ContentPart[] {
+    if (shown.length === 0 || !this.#settings.capabilities.supports_vision) return [];
+    return [{ type: "text", text: "[Pictures from the tool results above]" }, ...shown];
+  }
+
+  /** Text alone goes as a string: not every server takes lists of parts. */
+  #userContent(content: readonly ContentPart[]): string {
+    const parts = content.map((part) => this.#userPart(part)).filter((part) => part.type !== "text" || part.text !== "");
+    const onlyText = parts.every((part) => part.type === "text");
+    const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
+    return JSON.stringify({ role: "user", content: onlyText ? text || "(empty message)" : parts });
+  }
+
+  #userPart(part: ContentPart): { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } } {
+    if (part.type === "text") return { type: "text", text: cleanText(part.text) };
+    if (part.type === "file") return { type: "text", text: fileInWords(part) };
+    if (!this.#settings.capabilities.supports_vision)
+      return { type: "text", text: pictureInWords(part, "this model cannot see pictures") };
+    const base64 = pictureBase64(part);
+    if (base64 === null) return { type: "text", text: pictureInWords(part, "no longer kept") };
+    return { type: "image_url", image_url: { url: `data:${part.media_type};base64,${base64}` } };
+  }
+
+  #assistant(message: AssistantMessage): string {
+    const calls = message.tool_calls.map((call) => ({
+      id: wireCallId(call.id),
+      type: "function",
+      function: { name: call.name, arguments: argumentsText(call) },
+    }));
+    const content = cleanText(message.content);
+    return JSON.stringify({
+      role: "assistant",
+      // Absent rather than empty: some servers refuse "" and others null.
+      ...(content === "" && calls.length > 0 ? {} : { content: content || "(no answer)" }),
+      ...(calls.length > 0 ? { tool_calls: calls, ...this.#reasoning(message) } : {}),
+    });
+  }
+
+  /** Servers that think between calls refuse, or forget, a turn whose reasoning does not come back. */
+  #reasoning(message: AssistantMessage): Record<string, string> {
+    const field = replayField(message, this.#settings.model) ?? (this.#wantsReasoning ? "reasoning_content" : null);
+    return field === null ? {} : { [field]: cleanText(message.reasoning ?? "") };
+  }
+
+  #result(message: ToolMessage): string {
+    const words = message.content.map((part) => {
+      if (part.type === "text") return cleanText(part.text);
+      if (part.type === "file") return fileInWords(part);
+      const seen = this.#settings.capabilities.supports_vision;
+      return pictureInWords(part, seen ? "shown in the next message" : "this model cannot see pictures");
+    });
+    return toolMessage(message.call_id, words.join("\n") || RESULT_EMPTY);
+  }
+}
+
+function toolMessage(call_id: string, content: string): string {
+  return JSON.stringify({ role: "tool", tool_call_id: wireCallId(call_id), content });
+}
+
+/** The field in which the same model sent the reasoning of this message. */
+function replayField(message: AssistantMessage, model: string): ReasoningField | null {
+  const { replay } = message;
+  if (replay === undefined || replay.provider !== CHAT_PROVIDER || replay.model !== model) return null;
+  const blocks = parseJson(replay.blocks);
+  const name = isJsonObject(blocks) ? blocks["reasoning_field"] : undefined;
+  return REASONING_FIELDS.find((field) => field === name) ?? null;
+}
+
+function toolsJson(request: ModelRequest): string {
+  const visible = cachedTools(request.tools, false, request.native_web_search);
+  const deferred = cachedTools(request.deferred_tools, true, request.native_web_search);
+  return [visible, deferred].filter((json) => json !== "").join(",");
+}
+
+/** The server's own search takes the place of the tool of that name. */
+function cachedTools(tools: readonly ModelTool[], deferred: boolean, native_web_search: boolean): string {
+  const variants = encodedTools.get(tools) ?? new Map<string, string>();
+  encodedTools.set(tools, variants);
+  const variant = `${deferred} ${native_web_search}`;
+  const known = variants.get(variant);
+  if (known !== undefined) return known;
+  const json = tools
+    .filter((tool) => !(native_web_search && tool.name === "web_search"))
+    .map(({ name, description, parameters }) => ({
+      type: "function",
+      function: { name, description: cleanText(description), parameters },
+      ...(deferred ? { defer_loading: true } : {}),
+    }))
+    .map((tool) => JSON.stringify(tool))
+    .join(",");
+  variants.set(variant, json);
+  return json;
+}

@@ -1,0 +1,52 @@
+import type { OpenAI } from "openai";
+import type { ModelSettings } from "../contracts/provider.ts";
+
+/** The longest that a timer takes. Calls end by our own watch over silence, not by a limit on the whole. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Clients by address and key: few, and each keeps its connections. */
+const clients = new Map<string, OpenAI>();
+
+/** A client of the vendor's SDK, which is loaded with the first call. It reads nothing from the environment. */
+export async function openaiClient(settings: Pick<ModelSettings, "base_url" | "api_key">): Promise<OpenAI> {
+  const key = JSON.stringify([settings.base_url, settings.api_key]);
+  const known = clients.get(key);
+  if (known !== undefined) return known;
+  const sdk = await import("openai");
+  const client = new sdk.OpenAI({
+    baseURL: settings.base_url,
+    // The SDK insists on a key; servers on one's own machine have none.
+    apiKey: settings.api_key || "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: "off",
+    ...(settings.api_key === "" ? { defaultHeaders: { authorization: null } } : {}),
+  });
+  clients.set(key, client);
+  return client;
+}
+
+/** Posts JSON text as it is and gives the bare response: events are read where silence can be noticed. */
+export async function postJson(settings: ModelSettings, path: string, body: string, signal: AbortSignal): Promise<Response> {
+  const client = await openaiClient(settings);
+  const headers = { "content-type": "application/json", accept: "text/event-stream" };
+  return client.post(path, { body, headers, stream: true, signal }).asResponse();
+}
+
+/** Names of a server's models in its own order; null when it does not answer or answers something else. */
+export async function listModels(
+  settings: Pick<ModelSettings, "base_url" | "api_key">,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  try {
+    const client = await openaiClient(settings);
+    const names: string[] = [];
+    for await (const model of client.models.list({ signal })) names.push(model.id);
+    return names.every((name) => typeof name === "string") ? names : null;
+  } catch {
+    return null; // Whatever is wrong, there is nothing to choose from; the first call says why.
+  }
+}
