@@ -1,0 +1,126 @@
+import type { ApproveAnswer, ApproveBody, Grant } from "../src/protocol/approval.ts";
+import type { ChannelLink, ChannelRoute, CursorBody, PostedBody, PostedMessage, RouteBody } from "../src/protocol/channel.ts";
+import type { AttachmentReference } from "../src/protocol/event.ts";
+import type { ServiceBody } from "../src/protocol/notification.ts";
+import { PATHS, pathOf } from "../src/protocol/paths.ts";
+import type { CancelAnswer, HistoryAnswer, NewWorkstreamAnswer, NewWorkstreamBody, SendAnswer, SendBody } from "../src/protocol/workstream.ts";
+import type { ViewFile } from "./render/view.ts";
+import { fetchRaw, request, type ServerAnswer, type ServerConnection, type ServerRequest } from "./server_request.ts";
+
+/** A workstream as the dashboard shows it. */
+export interface DashboardEntry {
+  ws_id: string;
+  name: string;
+  state: string;
+  tokens: number;
+  context_ratio: number;
+  activity: string;
+  model: string;
+  model_alias: string;
+  queued: number;
+  user_id: string | null;
+}
+
+/** A memory as a person lists it. */
+export interface MemoryEntry {
+  memory_id: string;
+  scope: string;
+  key: string;
+  value: string;
+}
+
+/**
+ * The gateway's view of the server. Nothing else in the gateway makes requests to it. `actor` is the platform user for whom
+ * something is done: that person's rights decide. Nothing throws but a broken assumption.
+ */
+export type ServerClient = ReturnType<typeof createServerClient>;
+
+export function createServerClient(connection: ServerConnection) {
+  const channel = { channel_type: connection.channel_type };
+  const call = <Value>(method: ServerRequest["method"], path: string, rest: Partial<ServerRequest> = {}): Promise<ServerAnswer<Value>> =>
+    request<Value>(connection, { method, path, repeatable: method !== "POST", ...rest });
+  return {
+    connection,
+    health: () => call<{ status: string; version: string }>("GET", PATHS.health),
+    ...workstreamMethods(connection, call),
+    ...peopleMethods(channel, call),
+    ...placeMethods(channel, call),
+    heartbeat: (json: ServiceBody) => call<unknown>("POST", PATHS.services, { json, repeatable: true }),
+    removeService: (service_type: string, service_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.service, { service_type, service_id })),
+  };
+}
+
+type Call = <Value>(method: ServerRequest["method"], path: string, rest?: Partial<ServerRequest>) => Promise<ServerAnswer<Value>>;
+
+function workstreamMethods(connection: ServerConnection, call: Call) {
+  return {
+    /** Asked for with a `ws_id`, it may be asked for again. */
+    createWorkstream: (actor: string, json: NewWorkstreamBody) =>
+      call<NewWorkstreamAnswer>("POST", PATHS.workstreams_new, { actor, json, repeatable: json.ws_id !== undefined }),
+    send: (actor: string, ws_id: string, json: SendBody & { client_send_id: string }) =>
+      call<SendAnswer>("POST", pathOf(PATHS.send, { ws_id }), { actor, json, repeatable: true }),
+    withdraw: (actor: string, ws_id: string, msg_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.send_withdraw, { ws_id, msg_id }), { actor }),
+    approve: (actor: string, ws_id: string, json: ApproveBody) =>
+      call<ApproveAnswer>("POST", pathOf(PATHS.approve, { ws_id }), { actor, json }),
+    plan: (actor: string, ws_id: string, feedback: string, review_id: string) =>
+      call<unknown>("POST", pathOf(PATHS.plan, { ws_id }), { actor, json: { feedback, review_id } }),
+    cancel: (actor: string, ws_id: string) =>
+      call<CancelAnswer>("POST", pathOf(PATHS.cancel, { ws_id }), { actor, json: {}, repeatable: true }),
+    rewind: (actor: string, ws_id: string, turns: number) =>
+      call<unknown>("POST", pathOf(PATHS.rewind, { ws_id }), { actor, json: { turns } }),
+    retry: (actor: string, ws_id: string) => call<unknown>("POST", pathOf(PATHS.retry, { ws_id }), { actor, json: {} }),
+    close: (actor: string | undefined, ws_id: string, reason: string) =>
+      call<unknown>("POST", pathOf(PATHS.close, { ws_id }), { actor, json: { reason }, repeatable: true }),
+    command: (actor: string, ws_id: string, command: string) =>
+      call<{ output?: string }>("POST", PATHS.command, { actor, json: { command, ws_id } }),
+    history: (actor: string | undefined, ws_id: string, limit: number) =>
+      call<HistoryAnswer>("GET", pathOf(PATHS.history, { ws_id }), { actor, query: { limit: String(limit) } }),
+    dashboard: (actor: string) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
+    async upload(actor: string, ws_id: string, file: ViewFile, media_type: string | null): Promise<ServerAnswer<AttachmentReference>> {
+      const form = new FormData();
+      const bytes = new Uint8Array(file.bytes);
+      form.set("file", new Blob([bytes], media_type === null ? {} : { type: media_type }), file.name);
+      return call<AttachmentReference>("POST", pathOf(PATHS.attachments, { ws_id }), { actor, form });
+    },
+    /** The frames of the channel stream as they come; ends when the connection does, throws when it cannot be made. */
+    openChannelStream: (signal: AbortSignal): Promise<Response> =>
+      fetchRaw(
+        connection,
+        { method: "GET", path: pathOf(PATHS.channel_events, { channel_type: connection.channel_type }), repeatable: false },
+        signal,
+      ),
+  };
+}
+
+function peopleMethods(channel: { channel_type: string }, call: Call) {
+  return {
+    linkOf: (channel_user_id: string) => call<ChannelLink>("GET", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
+    linksOfUser: (username: string) => call<{ links: ChannelLink[] }>("GET", pathOf(PATHS.channel_links_of_user, { username })),
+    link: (channel_user_id: string, token: string) =>
+      call<ChannelLink>("POST", pathOf(PATHS.channel_link, channel), { json: { channel_user_id, token } }),
+    unlink: (channel_user_id: string) => call<unknown>("DELETE", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
+    memories: (actor: string) => call<{ memories: MemoryEntry[] }>("GET", PATHS.memories, { actor }),
+    forget: (actor: string, memory_id: string) => call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
+    grants: (actor: string) => call<{ grants: Grant[] }>("GET", PATHS.admin_grants, { actor }),
+    revokeGrant: (actor: string, grant_id: string) => call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
+  };
+}
+
+function placeMethods(channel: { channel_type: string }, call: Call) {
+  return {
+    routes: () => call<{ routes: ChannelRoute[] }>("GET", pathOf(PATHS.channel_routes, channel)),
+    route: (channel_id: string) => call<ChannelRoute>("GET", pathOf(PATHS.channel_route, { ...channel, channel_id })),
+    /** Makes a route, or answers the one that is there. */
+    createRoute: (json: RouteBody) =>
+      call<ChannelRoute>("POST", pathOf(PATHS.channel_routes, channel), { json, repeatable: true }),
+    removeRoute: (channel_id: string) => call<unknown>("DELETE", pathOf(PATHS.channel_route, { ...channel, channel_id })),
+    moveCursor: (channel_id: string, json: CursorBody) =>
+      call<ChannelRoute>("POST", pathOf(PATHS.channel_cursor, { ...channel, channel_id }), { json, repeatable: true }),
+    savePosted: (json: PostedBody) => call<unknown>("POST", pathOf(PATHS.channel_posted, channel), { json, repeatable: true }),
+    posted: (message_id: string) => call<PostedMessage>("GET", pathOf(PATHS.channel_posted_message, { ...channel, message_id })),
+    postedShowing: (ws_id: string, shows: string) =>
+      call<{ posted: PostedMessage[] }>("GET", pathOf(PATHS.channel_posted, channel), { query: { ws_id, shows } }),
+  };
+}
