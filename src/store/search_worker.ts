@@ -1,0 +1,29 @@
+import Database from "better-sqlite3";
+import { parentPort, workerData } from "node:worker_threads";
+import { describeError } from "../lib/log.ts";
+import type { SearchReply, SearchRequest } from "./search_client.ts";
+import { searchConversations } from "./search_conversations.ts";
+import { searchMemories } from "./search_memories.ts";
+import { TOKENIZER } from "./search_query.ts";
+import { createSql, type Sql } from "./sql.ts";
+
+/** The thread that searches: one request after the other, on a connection that cannot write. */
+function serve(port: NonNullable<typeof parentPort>): void {
+  const { path } = workerData as { path: string };
+  const sql = createSql(new Database(path, { readonly: true }));
+  const scratch = createSql(new Database(":memory:"));
+  scratch.connection.exec(`create virtual table texts using fts5 (content, tokenize = '${TOKENIZER}')`);
+  port.on("message", (request: SearchRequest) => port.postMessage(answer(sql, scratch, request)));
+}
+
+function answer(sql: Sql, scratch: Sql, request: SearchRequest): SearchReply {
+  const { id } = request;
+  try {
+    if (request.kind === "memories") return { id, kind: "memories", memories: searchMemories(sql, request.query) };
+    return { id, kind: "conversations", answer: searchConversations(sql, scratch, request.query) };
+  } catch (error) {
+    return { id, kind: "failed", error: describeError(error) };
+  }
+}
+
+if (parentPort !== null) serve(parentPort);
