@@ -1,8 +1,15 @@
 import type { FileRecord } from "../contracts/tool.ts";
 import type { JournalEntry, KeptCall } from "../contracts/store.ts";
 import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
-import type { ApprovalResolvedEvent, AttachmentReference, ToolResultEvent, UserTurnEvent } from "../protocol/event.ts";
-import type { ContentPart, Message, ToolCall } from "../protocol/message.ts";
+import type {
+  ApprovalResolvedEvent,
+  AttachmentReference,
+  PlanResolvedEvent,
+  PlanReviewEvent,
+  ToolResultEvent,
+  UserTurnEvent,
+} from "../protocol/event.ts";
+import type { ContentPart, Message, ToolCall, Usage } from "../protocol/message.ts";
 
 /** What was decided about one asked call. */
 export interface Decision {
@@ -14,8 +21,12 @@ export interface Decision {
 
 /** A prepared batch: what `tool_info` or `approve_request` announced. */
 export interface Batch {
+  /** The entry that announced it. */
+  entry: JournalEntry;
   /** Null when nothing was asked. */
   cycle_id: string | null;
+  /** When what is undecided counts as denied; null for never. */
+  expires_at: string | null;
   items: ApprovalItem[];
   calls: KeptCall[];
   decisions: Map<string, Decision>;
@@ -31,8 +42,11 @@ export interface TurnProgress {
   /** Calls of the last `assistant` that have no result yet, in the order asked; empty when all have. */
   open_calls: ToolCall[];
   batch: Batch | null;
-  started: Set<string>;
+  /** `seq` of each call's `tool_started`. */
+  started: Map<string, number>;
   results: Map<string, ToolResultEvent>;
+  /** What the turn used: its last model call, and all of them together; null before the first. */
+  usage: { last: Usage; sum: Usage; model_alias: string } | null;
   /** The last entry was an `assistant` that asked for nothing, with this stop reason. */
   answered: string | null;
 }
@@ -54,8 +68,10 @@ export interface Conversation {
   expanded_tools: Set<string>;
   /** Tokens of the whole prompt as the provider last counted them, and the number of messages it counted. */
   counted: { tokens: number; messages: number };
-  /** Plan reviews without an answer. */
-  open_reviews: Map<string, { call_id: string; content: string; round: number }>;
+  /** Plan reviews without an answer: the entries that asked. */
+  open_reviews: Map<string, JournalEntry & { event: PlanReviewEvent }>;
+  /** Answers of the open turn's reviews, by `<call_id>:<round>`. */
+  settled_reviews: Map<string, PlanResolvedEvent>;
   call_ids: Set<string>;
   tool_calls: number;
   title_due: boolean;
@@ -74,6 +90,7 @@ export function emptyConversation(ws_id: string): Conversation {
     expanded_tools: new Set(),
     counted: { tokens: 0, messages: 0 },
     open_reviews: new Map(),
+    settled_reviews: new Map(),
     call_ids: new Set(),
     tool_calls: 0,
     title_due: false,
@@ -92,25 +109,25 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       applyAssistant(conversation, entry);
       return;
     case "tool_info":
-      openBatch(conversation, null, event.items, entry.private?.calls ?? []);
+      openBatch(conversation, entry, { cycle_id: null, expires_at: null, items: event.items });
       return;
     case "approve_request":
-      openBatch(conversation, event.cycle_id, event.items, entry.private?.calls ?? []);
+      openBatch(conversation, entry, { cycle_id: event.cycle_id, expires_at: event.expires_at ?? null, items: event.items });
       return;
     case "approval_resolved":
       applyResolution(conversation, event);
       return;
     case "tool_started":
-      conversation.turn?.started.add(event.call_id);
+      conversation.turn?.started.set(event.call_id, entry.seq);
       return;
     case "tool_result":
       applyResult(conversation, entry, event);
       return;
     case "plan_review":
-      conversation.open_reviews.set(event.review_id, event);
+      conversation.open_reviews.set(event.review_id, { ...entry, event });
       return;
     case "plan_resolved":
-      conversation.open_reviews.delete(event.review_id);
+      applyReviewAnswer(conversation, event);
       return;
     case "compaction":
       applyCompaction(conversation, entry, event.summary, event.kept_after_seq);
@@ -121,6 +138,7 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
     case "turn_ended":
       conversation.turn = null;
       conversation.open_reviews.clear();
+      conversation.settled_reviews.clear();
       return;
     case "notification":
     case "status":
@@ -143,8 +161,9 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
       model_calls: 0,
       open_calls: [],
       batch: null,
-      started: new Set(),
+      started: new Map(),
       results: new Map(),
+      usage: null,
       answered: null,
     };
     conversation.turn_starts.push(entry.seq);
@@ -195,16 +214,34 @@ function applyAssistant(conversation: Conversation, entry: JournalEntry): void {
   conversation.counted = { tokens: event.usage.total_tokens, messages: conversation.messages.length };
   if (turn === null) return;
   turn.model_calls += 1;
+  if (event.stop_reason !== "cancelled") {
+    const sum = turn.usage === null ? event.usage : addUsage(turn.usage.sum, event.usage);
+    turn.usage = { last: event.usage, sum, model_alias: event.model_alias };
+  }
   turn.open_calls = event.tool_calls;
   turn.batch = null;
-  turn.started = new Set();
+  turn.started = new Map();
   turn.results = new Map();
   turn.answered = event.tool_calls.length === 0 ? event.stop_reason : null;
 }
 
-function openBatch(conversation: Conversation, cycle_id: string | null, items: ApprovalItem[], calls: KeptCall[]): void {
+function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    total_tokens: one.total_tokens + other.total_tokens,
+    cache_creation_tokens: (one.cache_creation_tokens ?? 0) + (other.cache_creation_tokens ?? 0),
+    cache_read_tokens: (one.cache_read_tokens ?? 0) + (other.cache_read_tokens ?? 0),
+  };
+}
+
+function openBatch(
+  conversation: Conversation,
+  entry: JournalEntry,
+  batch: Pick<Batch, "cycle_id" | "expires_at" | "items">,
+): void {
   if (conversation.turn === null) return;
-  conversation.turn.batch = { cycle_id, items, calls, decisions: new Map() };
+  conversation.turn.batch = { ...batch, entry, calls: entry.private?.calls ?? [], decisions: new Map() };
 }
 
 function applyResolution(conversation: Conversation, event: ApprovalResolvedEvent): void {
@@ -214,6 +251,13 @@ function applyResolution(conversation: Conversation, event: ApprovalResolvedEven
     const { feedback, decided_by, reason = null } = event;
     batch.decisions.set(call_id, { approved, feedback, decided_by, reason });
   }
+}
+
+function applyReviewAnswer(conversation: Conversation, event: PlanResolvedEvent): void {
+  const review = conversation.open_reviews.get(event.review_id);
+  if (review === undefined) return;
+  conversation.open_reviews.delete(event.review_id);
+  conversation.settled_reviews.set(`${review.event.call_id}:${review.event.round}`, event);
 }
 
 function applyResult(conversation: Conversation, entry: JournalEntry, event: ToolResultEvent): void {

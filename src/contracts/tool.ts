@@ -111,6 +111,8 @@ export interface DelegateRequest {
   prompt: string;
   /** Earlier words that the sub-agent builds on, such as a former plan. */
   context?: string;
+  /** 1 and up: the same call may go on with its sub-agent; a round that was asked for is not asked for again. */
+  round?: number;
 }
 
 export type DelegateResult = { ok: true; text: string; ws_id: string } | { ok: false; error: string; ws_id?: string };

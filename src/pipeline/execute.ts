@@ -48,7 +48,7 @@ export async function executeCall(
 }
 
 function finish(call: KeptCall, output: ToolOutput, limit: number, redact: (text: string) => string): CallResult {
-  const text = cut(redact(output.output), limit);
+  const text = cut(redact(output.output), limit, "Ask for less at a time, or search in it.");
   const { files, expanded_tools, notification } = output;
   return {
     event: {

@@ -1,5 +1,5 @@
 import type { Catalog, RegisteredTool } from "../catalog/catalog.ts";
-import { nearestNames } from "../catalog/nearest.ts";
+import { nearestNames } from "../lib/nearest.ts";
 import type { KeptCall } from "../contracts/store.ts";
 import type { PrepareContext } from "../contracts/tool.ts";
 import { sha256 } from "../lib/ids.ts";

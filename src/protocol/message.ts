@@ -53,7 +53,7 @@ export interface Usage {
 }
 
 /** Why a model call ended. `tool_calls` is the only one after which calls run. */
-export const STOP_REASONS = ["stop", "tool_calls", "length", "content_filter", "refusal", "pause"] as const;
+export const STOP_REASONS = ["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "cancelled"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 /** Who said something, as verified by us. */

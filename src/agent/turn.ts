@@ -1,0 +1,270 @@
+import { prepareCalls, type PreparedCall } from "../pipeline/prepare.ts";
+import { newPrefixedId } from "../lib/ids.ts";
+import type { ToolCall } from "../protocol/message.ts";
+import type { KeptEvent } from "../protocol/event.ts";
+import type { TurnOutcome } from "../protocol/workstream.ts";
+import { runBatch } from "./batch.ts";
+import { compactIfNeeded } from "./compaction.ts";
+import { callModels, type ModelAnswer, type ModelCallResult } from "./model_call.ts";
+import { costOf } from "./models.ts";
+import { nextAction, type TurnProgress } from "./projection.ts";
+import { requestBuilder } from "./request.ts";
+import { TurnAborted, type Draft, type TurnDependencies, type TurnPort } from "./turn_port.ts";
+
+/** Model calls of one turn; a loop beyond it is a runaway, and the person says whether to go on. */
+export const MODEL_CALLS_PER_TURN_MAX = 200;
+
+/** Compactions of one turn because a provider says the conversation is too long; more would never end. */
+const OVERFLOW_COMPACTIONS_MAX = 1;
+
+/**
+ * Carries an open turn to its end, from wherever its journal says it stands: the same loop runs a fresh turn and one that a crash
+ * interrupted. Rejects with the signal's reason when it is aborted.
+ */
+export async function runTurn(port: TurnPort, dependencies: TurnDependencies): Promise<void> {
+  let overflow_compactions = 0;
+  for (;;) {
+    const { turn } = port.conversation;
+    if (turn === null) return;
+    port.signal.throwIfAborted();
+    if (port.stopping()) throw new TurnAborted("shutdown");
+    const action = nextAction(turn);
+    switch (action.kind) {
+      case "call_model": {
+        await port.joinQueued();
+        if (await endedByLimit(port, turn, dependencies)) return;
+        await compactIfNeeded(port, dependencies, false);
+        const result = await callModel(port, turn, dependencies);
+        if (result.ok) await takeAnswer(port, result.answer, dependencies);
+        else if (result.failure.code === "model_context_overflow" && overflow_compactions < OVERFLOW_COMPACTIONS_MAX) {
+          overflow_compactions += 1;
+          if (!(await compactIfNeeded(port, dependencies, true))) await endFailed(port, result);
+        } else await endFailed(port, result);
+        break;
+      }
+      case "prepare":
+        await port.append(await prepareDraft(port, action.calls, dependencies));
+        break;
+      case "wait":
+        port.setState("attention");
+        await port.decided(action.cycle_id);
+        break;
+      case "execute":
+        await runBatch(port, turn, action.batch, action.calls, dependencies);
+        break;
+      case "finish":
+        if (!(await port.joinQueued())) await finish(port, turn, action.stop_reason);
+        break;
+    }
+  }
+}
+
+async function endedByLimit(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<boolean> {
+  const limit = port.workstream.kind === "main" ? MODEL_CALLS_PER_TURN_MAX : dependencies.agent_max_turns;
+  if (turn.model_calls < limit) return false;
+  const message = `This turn has called the model ${limit} times, which is the limit; say "continue" to go on.`;
+  await endTurn(port, turn, "limit", [{ type: "error", message, code: "turn_limit" }]);
+  return true;
+}
+
+async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<ModelCallResult> {
+  const chain = port.models();
+  const build = await requestBuilder(port, dependencies.catalog, dependencies.loadAttachment);
+  const model_call_id = `${turn.turn_seq}.${turn.model_calls + 1}`;
+  port.setState("thinking");
+  port.emit({ type: "thinking_start", model_call_id, model_alias: chain[0]?.alias ?? "" });
+  port.setStream({ model_call_id, content: "", reasoning: "" });
+  let thinking = true;
+  const shown = (kind: "content" | "reasoning", text: string): void => {
+    if (thinking) port.emit({ type: "thinking_stop" });
+    thinking = false;
+    port.delta(kind, text);
+  };
+  try {
+    return await callModels(
+      chain,
+      build,
+      {
+        content: (text) => shown("content", text),
+        reasoning: (text) => shown("reasoning", text),
+        info: (message) => port.note(message),
+        restarted(message) {
+          port.setStream({ model_call_id, content: "", reasoning: "" });
+          port.emit({ type: "stream_restart", message });
+        },
+      },
+      port.signal,
+      dependencies,
+    );
+  } finally {
+    if (thinking) port.emit({ type: "thinking_stop" });
+    port.emit({ type: "stream_end" });
+  }
+}
+
+/** Writes the answer and, when it asks for tools, what they would do: one step. */
+async function takeAnswer(port: TurnPort, answer: ModelAnswer, dependencies: TurnDependencies): Promise<void> {
+  const { turn } = port.conversation;
+  if (turn === null) throw new Error("A model's answer came to a turn that is over.");
+  const calls = answer.stop_reason === "tool_calls" ? uniqueCalls(answer.calls, port.conversation.call_ids) : [];
+  const stop_reason = answer.stop_reason === "tool_calls" && calls.length === 0 ? "stop" : answer.stop_reason;
+  const draft = answerDraft(port, turn, { ...answer, stop_reason }, calls);
+  if (calls.length > 0) {
+    const next = await prepareDraft(port, calls, dependencies);
+    draft.entries.push(...next.entries);
+    draft.changes = [...(draft.changes ?? []), ...(next.changes ?? [])];
+    if (next.state !== undefined) draft.state = next.state;
+  }
+  await port.append(draft);
+  port.setStream(null);
+}
+
+function answerDraft(port: TurnPort, turn: TurnProgress, answer: ModelAnswer, calls: ToolCall[]): Draft {
+  const { settings, usage, replay, expanded_tools } = answer;
+  const { ws_id, user_id } = port.workstream;
+  return {
+    entries: [
+      {
+        event: {
+          type: "assistant",
+          content: answer.content,
+          ...(answer.reasoning === "" ? {} : { reasoning: answer.reasoning }),
+          tool_calls: calls,
+          usage,
+          stop_reason: answer.stop_reason,
+          model_call_id: `${turn.turn_seq}.${turn.model_calls + 1}`,
+          model_alias: settings.alias,
+        },
+        private: {
+          ...(replay === null ? {} : { replay }),
+          ...(expanded_tools.length === 0 ? {} : { expanded_tools }),
+        },
+      },
+    ],
+    context_tokens: usage.total_tokens,
+    changes: [
+      {
+        kind: "usage_added",
+        usage: {
+          ws_id,
+          user_id,
+          model_alias: settings.alias,
+          at: "",
+          prompt_tokens: usage.prompt_tokens,
+          completion_tokens: usage.completion_tokens,
+          cache_read_tokens: usage.cache_read_tokens ?? 0,
+          cache_creation_tokens: usage.cache_creation_tokens ?? 0,
+          cost_usd: costOf(settings, usage) ?? null,
+        },
+      },
+    ],
+  };
+}
+
+/** Ids that a model repeats would pair a result with the wrong call; those get new ones. */
+function uniqueCalls(calls: readonly ToolCall[], known: ReadonlySet<string>): ToolCall[] {
+  const seen = new Set<string>();
+  return calls.map((call) => {
+    const id = call.id !== "" && !known.has(call.id) && !seen.has(call.id) ? call.id : newPrefixedId("call");
+    seen.add(id);
+    return { ...call, id };
+  });
+}
+
+/** What a batch would do, and whether someone is asked. */
+async function prepareDraft(port: TurnPort, calls: readonly ToolCall[], dependencies: TurnDependencies): Promise<Draft> {
+  const settings = port.models()[0];
+  if (settings === undefined) throw new Error("A workstream always has a model.");
+  const { kind } = port.workstream;
+  const context = port.prepareContext(settings);
+  const prepared = await prepareCalls(calls, kind, dependencies.catalog, context, await port.policy(), dependencies.log);
+  const items = prepared.map(({ item }) => ({ ...item, header: dependencies.redact(item.header) }));
+  const kept = { calls: prepared.map((call) => call.kept) };
+  if (!items.some((item) => item.needs_approval)) {
+    const started = startable(prepared);
+    return { entries: [{ event: { type: "tool_info", items }, private: kept }, ...started], state: "running" };
+  }
+  const cycle_id = newPrefixedId("cycle");
+  const expires_at = port.approvalExpiry();
+  const { ws_id } = port.workstream;
+  return {
+    entries: [
+      {
+        event: { type: "approve_request", cycle_id, items, ...(expires_at === null ? {} : { expires_at }) },
+        private: kept,
+      },
+    ],
+    state: "attention",
+    changes: [
+      {
+        kind: "approval_opened",
+        approval: {
+          cycle_id,
+          ws_id,
+          seq: 0,
+          items,
+          decisions: {},
+          state: "pending",
+          approved: null,
+          decided_by: null,
+          reason: null,
+          decided: null,
+          created: "",
+          expires: expires_at,
+        },
+      },
+    ],
+  };
+}
+
+/** Calls without side effects start in the very step that announces them; others get an entry of their own when their time comes. */
+function startable(prepared: readonly PreparedCall[]): Draft["entries"] {
+  const alone = prepared.length === 1;
+  return prepared
+    .filter(({ kept }) => kept.error === undefined && (alone || kept.effect === "none"))
+    .map(({ kept }) => ({ event: { type: "tool_started" as const, call_id: kept.call_id, name: kept.name } }));
+}
+
+async function endFailed(port: TurnPort, result: Extract<ModelCallResult, { ok: false }>): Promise<void> {
+  const { turn } = port.conversation;
+  if (turn === null) return;
+  const { code, message, retry_after_ms } = result.failure;
+  const retry_at =
+    retry_after_ms === undefined ? {} : { retry_at: new Date(Date.parse(port.now()) + retry_after_ms).toISOString() };
+  await endTurn(port, turn, "failed", [{ type: "error", message, code, ...retry_at }]);
+}
+
+async function finish(port: TurnPort, turn: TurnProgress, stop_reason: string): Promise<void> {
+  const last = port.conversation.messages.at(-1);
+  const empty = last?.role === "assistant" && last.content.trim() === "";
+  switch (stop_reason) {
+    case "length":
+      return endTurn(port, turn, "limit", [
+        { type: "error", code: "model_cut", message: 'The answer reached the model\'s output limit and was cut; say "continue" to get the rest.' },
+      ]);
+    case "content_filter":
+      return endTurn(port, turn, "failed", [
+        { type: "error", code: "model_content_filter", message: "The provider's content filter stopped the answer; put the request in other words." },
+      ]);
+    case "refusal":
+      return endTurn(port, turn, "done", [
+        { type: "error", code: "model_refused", message: "The model refused to answer this; put the request in other words or choose another model." },
+      ]);
+    default:
+      if (!empty) return endTurn(port, turn, "done", []);
+      return endTurn(port, turn, "failed", [
+        { type: "error", code: "model_empty", message: "The model gave an empty answer; try again or put the request in other words." },
+      ]);
+  }
+}
+
+/** Closes the turn: what it used, how it ended, in one step. */
+export async function endTurn(port: TurnPort, turn: TurnProgress, outcome: TurnOutcome, before: KeptEvent[]): Promise<void> {
+  const status = port.status(turn);
+  await port.append({
+    entries: [...before, ...(status === null ? [] : [status]), { type: "turn_ended" as const, outcome }].map((event) => ({ event })),
+    state: outcome === "failed" ? "error" : "idle",
+    turn_open: false,
+  });
+  port.setStream(null);
+}

@@ -1,0 +1,251 @@
+import { cancelTurn } from "../agent/cancel.ts";
+import { applyEntry, emptyConversation, type Conversation } from "../agent/projection.ts";
+import { systemPrompt } from "../agent/prompt.ts";
+import { runTurn } from "../agent/turn.ts";
+import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
+import type { CancelAnswer } from "../protocol/workstream.ts";
+import type { JournalEntry, MessageRow, WorkstreamRow } from "../contracts/store.ts";
+import type { Workspace } from "../lib/workspace.ts";
+import type { EphemeralEvent, KeptEvent } from "../protocol/event.ts";
+import type { WorkstreamState } from "../protocol/workstream.ts";
+import { DeltaStream } from "./delta_stream.ts";
+import { ExpiryTimer } from "./expiry.ts";
+import { Inbox } from "./inbox.ts";
+import { JournalWriter, type Written } from "./journal_writer.ts";
+import type { EngineServices, WorkstreamHost } from "./services.ts";
+import { createTurnPort } from "./turn_port_of_actor.ts";
+
+/** How long a cancelled turn waits for its tools to come to rest: people wait two seconds at most. */
+const CANCEL_GRACE_MS = 1500;
+
+/** A full disk or a locked file passes; trying more often would only fill the log. */
+const STORE_RETRY_FIRST_MS = 250;
+const STORE_RETRY_MAX_MS = 15_000;
+
+/** What a workstream is made from. */
+export interface WorkstreamParts {
+  row: WorkstreamRow;
+  entries: readonly JournalEntry[];
+  queued: MessageRow[];
+  workspace: Workspace;
+  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
+  root_ws_id: string;
+}
+
+/**
+ * One live workstream: the requests it takes one after another, its running turn, its place in the journal. The turn runs beside the
+ * requests and writes through the same writer.
+ */
+export class Workstream {
+  readonly row: WorkstreamRow;
+  readonly conversation: Conversation;
+  readonly services: EngineServices;
+  readonly host: WorkstreamHost;
+  readonly workspace: Workspace;
+  readonly root_ws_id: string;
+  readonly stream: DeltaStream;
+  readonly inbox: Inbox;
+  /** The last entry that an earlier process wrote. */
+  readonly recovered_seq: number;
+  winding_up = false;
+  last_active_ms: number;
+  readonly #writer: JournalWriter;
+  readonly #expiry: ExpiryTimer;
+  readonly #deciders = new Set<() => void>();
+  #prompt: string | null = null;
+  #abort: AbortController | null = null;
+  #running: Promise<void> | null = null;
+  #requests: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WorkstreamParts, services: EngineServices, host: WorkstreamHost) {
+    this.row = parts.row;
+    this.workspace = parts.workspace;
+    this.root_ws_id = parts.root_ws_id;
+    this.services = services;
+    this.host = host;
+    this.conversation = emptyConversation(this.row.ws_id);
+    for (const entry of parts.entries) applyEntry(this.conversation, entry);
+    this.recovered_seq = this.conversation.last_seq;
+    this.inbox = new Inbox(this, parts.queued);
+    this.stream = new DeltaStream((type, text) => this.emit({ type, text: services.redact(text) }));
+    this.#writer = new JournalWriter(services.store, services.clock, this.row, this.conversation, (written) => this.#tell(written));
+    this.#expiry = new ExpiryTimer(this);
+    this.last_active_ms = services.clock.now();
+  }
+
+  /** A turn is open or coming to its end: messages wait. */
+  get is_busy(): boolean {
+    return this.conversation.turn !== null || this.#running !== null;
+  }
+
+  /** Resolves when no turn runs any more. */
+  get rest(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  /** Runs requests one after another, in the order in which they came. */
+  serial<T>(request: () => Promise<T>): Promise<T> {
+    this.last_active_ms = this.services.clock.now();
+    const answer = this.#requests.then(request);
+    this.#requests = answer.catch(() => {});
+    return answer;
+  }
+
+  append(draft: Draft): Promise<void> {
+    return this.#writer.append(draft);
+  }
+
+  /** For what nobody waits to hear a refusal of: while the store fails, tries again until the signal is aborted. */
+  async appendPersistently(draft: Draft, signal: AbortSignal): Promise<void> {
+    for (let delay_ms = STORE_RETRY_FIRST_MS; ; delay_ms = Math.min(delay_ms * 2, STORE_RETRY_MAX_MS)) {
+      try {
+        return await this.append(draft);
+      } catch (error) {
+        this.services.log.error("journal.write_failed", { ws_id: this.row.ws_id, error });
+        await this.services.clock.sleep(delay_ms, signal);
+      }
+    }
+  }
+
+  emit(event: EphemeralEvent): void {
+    const { bus } = this.services;
+    if (bus.hasReaders(this.row.ws_id)) bus.publish(bus.ephemeralFrame(this.row.ws_id, event));
+    this.#tellParent(event);
+  }
+
+  setState(state: WorkstreamState): void {
+    if (this.row.state === state) return;
+    this.row.state = state;
+    this.#tellState();
+  }
+
+  /** The system prompt; it stays the same until something that must change it calls `forgetPrompt`. */
+  async prompt(): Promise<string> {
+    this.#prompt ??= systemPrompt(await this.services.promptInputs(this.row, this.workspace.root));
+    return this.#prompt;
+  }
+
+  forgetPrompt(): void {
+    this.#prompt = null;
+  }
+
+  /** Starts or carries on whatever is open; does nothing while a turn runs. */
+  start(): void {
+    if (this.#running !== null || this.host.isStopping()) return;
+    if (this.conversation.turn === null && this.inbox.queued.length === 0) return;
+    this.#expiry.arm();
+    this.#running = this.#run().finally(() => {
+      this.#running = null;
+      this.#abort = null;
+      this.host.turnEnded(this);
+      // A message may have been queued while the last turn came to its end.
+      this.start();
+    });
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      try {
+        if (this.conversation.turn === null && !(await this.inbox.join(abort.signal))) return;
+        await runTurn(createTurnPort(this, abort.signal), this.services);
+      } catch (error) {
+        if (isShutdown(abort.signal) || this.host.isStopping()) return;
+        if (!abort.signal.aborted) await this.#failed(error, abort.signal);
+        return;
+      }
+    }
+  }
+
+  // A fault of ours must not leave the turn open for ever, nor show its insides.
+  async #failed(error: unknown, signal: AbortSignal): Promise<void> {
+    const { turn, ws_id } = this.conversation;
+    this.services.log.error("turn.failed", { ws_id, error });
+    if (turn === null) return;
+    const message = "Something failed inside the server and the turn was ended; what was reported so far is kept. Try again.";
+    this.winding_up = true;
+    try {
+      await cancelTurn(createTurnPort(this, signal), this.stream.current, {
+        outcome: "failed",
+        error: { type: "error", code: "internal", message },
+      });
+    } finally {
+      this.winding_up = false;
+    }
+  }
+
+  /** Ends the running turn within two seconds. With `force`, queued messages are taken back too. */
+  cancel(force: boolean): Promise<CancelAnswer> {
+    return this.serial(async () => {
+      const dropped = force ? await this.inbox.dropAll() : 0;
+      if (this.conversation.turn === null) return { status: "idle", dropped };
+      const running = this.rest;
+      this.#interrupt("cancel");
+      await Promise.race([running, this.services.clock.sleep(CANCEL_GRACE_MS)]);
+      this.winding_up = true;
+      try {
+        const port = createTurnPort(this, new AbortController().signal);
+        await cancelTurn(port, this.stream.current, { outcome: "cancelled", error: null });
+      } finally {
+        this.winding_up = false;
+      }
+      this.start();
+      return { status: "ok", dropped };
+    });
+  }
+
+  /** Leaves the turn to the next start. Running calls get `grace_ms`; a model call and a wait for a person get none. */
+  async shutDown(grace_ms: number): Promise<void> {
+    this.#expiry.stop();
+    if (this.row.state === "running") await Promise.race([this.rest, this.services.clock.sleep(grace_ms)]);
+    this.#interrupt("shutdown");
+    await this.rest;
+  }
+
+  #interrupt(kind: "cancel" | "shutdown"): void {
+    this.#abort?.abort(new TurnAborted(kind));
+    for (const wake of this.#deciders) wake();
+  }
+
+  /** Resolves when something was decided, or rejects when the signal is aborted. */
+  decided(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const wake = (): void => {
+        this.#deciders.delete(wake);
+        if (signal.aborted) reject(signal.reason as Error);
+        else resolve();
+      };
+      this.#deciders.add(wake);
+    });
+  }
+
+  #tell({ entries, state_changed }: Written): void {
+    this.stream.flush();
+    const { bus } = this.services;
+    for (const entry of entries) {
+      bus.publish(bus.replayFrame(entry));
+      this.#tellParent(entry.event);
+      if (entry.event.type === "approve_request") this.#expiry.arm();
+      if (entry.event.type === "approval_resolved" || entry.event.type === "plan_resolved") {
+        for (const wake of this.#deciders) wake();
+      }
+    }
+    if (state_changed) this.#tellState();
+  }
+
+  #tellState(): void {
+    const { ws_id, state } = this.row;
+    this.emit({ type: "state_change", state });
+    this.emit({ type: "ws_state", ws_id, state });
+    this.host.stateChanged(this);
+  }
+
+  #tellParent(event: KeptEvent | EphemeralEvent): void {
+    const { parent_ws_id, parent_call_id, ws_id } = this.row;
+    if (parent_ws_id === null || parent_call_id === null) return;
+    const { bus } = this.services;
+    if (bus.hasReaders(parent_ws_id)) bus.publish(bus.childFrame(parent_ws_id, event, { ws_id, parent_call_id }));
+  }
+}

@@ -1,0 +1,20 @@
+import type { DecidedBy } from "../../protocol/approval.ts";
+import type { Workstream } from "../actor.ts";
+
+/** What a slash command is given: the words after its name, as they were typed. */
+export interface CommandInput {
+  actor: Workstream;
+  words: string[];
+  text: string;
+  by: DecidedBy;
+}
+
+/** One slash command: a leaf. */
+export interface Command {
+  name: string;
+  /** How it is called, such as `/model [alias]`. */
+  usage: string;
+  summary: string;
+  /** What people read; a refusal is a sentence like any other answer. */
+  run(input: CommandInput): Promise<string>;
+}

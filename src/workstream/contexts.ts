@@ -1,0 +1,84 @@
+import { askOnce } from "../agent/compaction.ts";
+import type { ModelSettings } from "../contracts/provider.ts";
+import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
+import { newPrefixedId } from "../lib/ids.ts";
+import { timestamp } from "../lib/clock.ts";
+import type { AttachmentReference } from "../protocol/event.ts";
+import type { Workstream } from "./actor.ts";
+import { review } from "./reviews.ts";
+
+/** A result may be this long, however much room the context has. */
+const OUTPUT_CHARACTERS_MAX = 262_144;
+
+/** A result is never cut shorter than this: a shorter one would say nothing. */
+const OUTPUT_CHARACTERS_MIN = 2000;
+
+/** Characters of a token on average, on the careful side. */
+const CHARACTERS_PER_TOKEN = 3;
+
+/** All that preparing a call may look at. The workspace must be open. */
+export function prepareContext(actor: Workstream, settings: ModelSettings): PrepareContext {
+  const { row, services, conversation } = actor;
+  return {
+    ws_id: row.ws_id,
+    user_id: row.user_id,
+    workspace: actor.workspace,
+    fileRead: (real_path) => conversation.files.get(real_path),
+    model: { supports_vision: settings.capabilities.supports_vision },
+    sub_agent: row.kind !== "main",
+    clock: services.clock,
+    sandbox: services.settings.sandbox,
+  };
+}
+
+/** All that a running call may touch. */
+export function toolContext(actor: Workstream, call_id: string, settings: ModelSettings, signal: AbortSignal): ToolContext {
+  const { row, services, conversation } = actor;
+  const { ws_id } = row;
+  return {
+    ...prepareContext(actor, settings),
+    call_id,
+    signal,
+    log: services.log,
+    timeout_s: services.settings.tool_timeout_s,
+    output_limit: outputLimit(actor, settings),
+    emit(chunk) {
+      if (!actor.winding_up && conversation.turn?.results.has(call_id) === false) {
+        actor.emit({ type: "tool_output_chunk", call_id, chunk: services.redact(chunk) });
+      }
+    },
+    spawner: services.spawner,
+    memories: services.store.memories,
+    search: services.store.search,
+    saveAttachment: (bytes, about) => saveAttachment(actor, bytes, about),
+    async ask({ system, prompt, max_output_tokens }) {
+      const text = await askOnce(settings, system, prompt, max_output_tokens, signal, services);
+      return text === null ? { ok: false, error: "The model did not answer." } : { ok: true, text };
+    },
+    delegate: (request) => actor.host.delegate(row, call_id, request, signal),
+    review: (request) => review(actor, call_id, request, signal),
+    deliver: (request) =>
+      services.deliver({ ...request, ws_id, call_id, turn_seq: conversation.turn?.turn_seq ?? 0, signal }),
+    searchTools: (query) => services.searchTools(ws_id, query),
+  };
+}
+
+function outputLimit(actor: Workstream, settings: ModelSettings): number {
+  const { truncation } = actor.services.settings;
+  const left = settings.capabilities.context_window - actor.row.context_tokens;
+  const bearable = Math.floor((left * CHARACTERS_PER_TOKEN) / 2);
+  return Math.max(OUTPUT_CHARACTERS_MIN, Math.min(truncation ?? OUTPUT_CHARACTERS_MAX, OUTPUT_CHARACTERS_MAX, bearable));
+}
+
+async function saveAttachment(
+  actor: Workstream,
+  bytes: Uint8Array,
+  about: Parameters<ToolContext["saveAttachment"]>[1],
+): Promise<AttachmentReference> {
+  const { services, row } = actor;
+  const reference = { attachment_id: newPrefixedId("att"), size: bytes.length, ...about };
+  const created = timestamp(services.clock);
+  await services.store.attachments.save({ ...reference, ws_id: row.ws_id, user_id: row.user_id, created }, bytes);
+  return reference;
+}
+

@@ -1,0 +1,282 @@
+import { modelChain } from "../agent/models.ts";
+import { undecidedCalls } from "../agent/projection.ts";
+import { titleFor } from "../agent/title.ts";
+import type {
+  ApproveRequest,
+  ApproveResult,
+  CreateRequest,
+  CreateResult,
+  DashboardRow,
+  Engine,
+  EngineFailure,
+  IncomingMessage,
+  LiveSnapshot,
+  PlanResult,
+} from "../contracts/engine.ts";
+import type { WorkstreamRow } from "../contracts/store.ts";
+import type { DelegateRequest, DelegateResult } from "../contracts/tool.ts";
+import { timestamp } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
+import type { CancelAnswer, SendAnswer } from "../protocol/workstream.ts";
+import type { Workstream } from "./actor.ts";
+import { settleApproval } from "./approvals.ts";
+import type { Bus } from "./bus.ts";
+import { runCommand } from "./commands/index.ts";
+import { dashboardRow } from "./dashboard.ts";
+import { WorkstreamRegistry } from "./registry.ts";
+import { settleReview } from "./reviews.ts";
+import { retryTurn, rewind } from "./rewind.ts";
+import type { EngineServices, WorkstreamHost } from "./services.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { delegate } from "./sub_agents.ts";
+
+/** Workstreams that recovery reads at once. */
+const RECOVERY_PARALLEL = 16;
+
+const UNKNOWN: EngineFailure = { ok: false, reason: "unknown", error: "Unknown workstream" };
+
+/** All workstreams of this server. */
+export class WorkstreamEngine implements Engine, WorkstreamHost {
+  readonly bus: Bus;
+  readonly #services: EngineServices;
+  readonly #registry: WorkstreamRegistry;
+  #stopping = false;
+
+  constructor(services: EngineServices) {
+    this.#services = services;
+    this.bus = services.bus;
+    this.#registry = new WorkstreamRegistry(services, this);
+  }
+
+  async create(request: CreateRequest): Promise<CreateResult> {
+    const { store, clock } = this.#services;
+    const { model_alias = null, resume_ws } = request;
+    if (model_alias !== null && !this.#services.models().models.has(model_alias)) {
+      const known = [...this.#services.models().models.keys()].join(", ");
+      return { ok: false, reason: "unknown_model", error: `There is no model with the alias ${model_alias}; known are ${known}.` };
+    }
+    if (resume_ws !== undefined) return this.#resume(resume_ws);
+    const created = timestamp(clock);
+    const ws_id = request.ws_id ?? newId();
+    const row: WorkstreamRow = {
+      ws_id,
+      name: request.name?.trim() || `ws-${ws_id.slice(0, 4)}`,
+      title: null,
+      alias: null,
+      kind: "main",
+      parent_ws_id: null,
+      parent_call_id: null,
+      user_id: request.user_id,
+      state: "idle",
+      turn_open: false,
+      model_alias,
+      auto_approve: request.auto_approve ?? false,
+      auto_approve_tools: request.auto_approve_tools ?? [],
+      context_tokens: 0,
+      last_seq: 0,
+      message_count: 0,
+      created,
+      updated: created,
+      closed: null,
+    };
+    if (!(await store.workstreams.create(row))) {
+      return { ok: false, reason: "taken", error: `A workstream with the id ${ws_id} exists already.` };
+    }
+    await this.#registry.adopt(row);
+    this.#announce(row);
+    return { ok: true, workstream: row, resumed: false, message_count: 0 };
+  }
+
+  #announce({ ws_id, name, kind, parent_ws_id, user_id }: WorkstreamRow): void {
+    this.bus.publishGlobal({ type: "ws_created", ws_id, name, kind, parent_ws_id, user_id });
+  }
+
+  async #resume(name: string): Promise<CreateResult> {
+    const known = await this.#services.store.workstreams.resolve(name);
+    const actor = known === null ? null : await this.#registry.get(known.ws_id);
+    if (actor === null) return { ok: false, reason: "unknown_workstream", error: `No workstream is known as ${name}.` };
+    if (actor.row.closed !== null) {
+      await this.#services.store.workstreams.update(actor.row.ws_id, { closed: null });
+      actor.row.closed = null;
+      this.#announce(actor.row);
+    }
+    return { ok: true, workstream: actor.row, resumed: true, message_count: actor.row.message_count };
+  }
+
+  async send(ws_id: string, message: IncomingMessage): Promise<SendAnswer | EngineFailure> {
+    const actor = await this.#registry.get(ws_id);
+    return actor === null ? UNKNOWN : actor.inbox.send(message);
+  }
+
+  async withdraw(ws_id: string, msg_id: string): Promise<"withdrawn" | "joined" | "unknown"> {
+    return (await this.#registry.get(ws_id))?.inbox.withdraw(msg_id) ?? "unknown";
+  }
+
+  async approve(ws_id: string, request: ApproveRequest): Promise<ApproveResult> {
+    const actor = await this.#approvalHolder(ws_id, request.cycle_id);
+    if (actor === null) return { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
+    return settleApproval(actor, request);
+  }
+
+  /** The workstream itself or the sub-agent of it that asks. */
+  async #approvalHolder(ws_id: string, cycle_id: string | null): Promise<Workstream | null> {
+    const own = await this.#registry.get(ws_id);
+    if (own === null) return null;
+    if (cycle_id !== null) {
+      const row = await this.#services.store.approvals.get(cycle_id);
+      if (row === null || row.ws_id === ws_id) return own;
+      const child = await this.#registry.get(row.ws_id);
+      return child !== null && child.row.parent_ws_id === ws_id ? child : own;
+    }
+    const asks = (actor: Workstream): boolean => {
+      const batch = actor.conversation.turn?.batch ?? null;
+      return batch !== null && undecidedCalls(batch).length > 0;
+    };
+    if (asks(own)) return own;
+    return [...this.#registry.loaded()].find((actor) => actor.row.parent_ws_id === ws_id && asks(actor)) ?? own;
+  }
+
+  async pendingApprovals(ws_id: string): Promise<{ cycle_id: string; items: ApprovalItem[] }[]> {
+    return this.#services.store.approvals.pending(ws_id);
+  }
+
+  async plan(
+    ws_id: string,
+    request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
+  ): Promise<PlanResult> {
+    const actor = await this.#registry.get(ws_id);
+    if (actor === null) return { ok: false, reason: "nothing_pending", error: "Unknown workstream", decided_by: null };
+    return settleReview(actor, request);
+  }
+
+  async cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure> {
+    return (await this.#registry.get(ws_id))?.cancel(force) ?? UNKNOWN;
+  }
+
+  async rewind(ws_id: string, turns: number): Promise<{ ok: true; turns: number } | EngineFailure> {
+    const actor = await this.#registry.get(ws_id);
+    return actor === null ? UNKNOWN : rewind(actor, turns);
+  }
+
+  async retry(ws_id: string): Promise<{ ok: true } | EngineFailure> {
+    const actor = await this.#registry.get(ws_id);
+    return actor === null ? UNKNOWN : retryTurn(actor);
+  }
+
+  async close(ws_id: string, reason: string): Promise<{ ok: true } | EngineFailure> {
+    const actor = await this.#registry.get(ws_id);
+    if (actor === null) return UNKNOWN;
+    await actor.cancel(true);
+    const closed = timestamp(this.#services.clock);
+    await this.#services.store.workstreams.update(ws_id, { closed });
+    actor.row.closed = closed;
+    this.bus.publishGlobal({ type: "ws_closed", ws_id, name: actor.row.name, reason });
+    this.#registry.forget(ws_id);
+    return { ok: true };
+  }
+
+  async remove(ws_id: string): Promise<{ ok: true } | EngineFailure> {
+    const closed = await this.close(ws_id, "deleted");
+    if (!closed.ok) return closed;
+    for (const child of await this.#services.store.workstreams.children(ws_id)) {
+      this.#registry.forget(child.ws_id);
+      await this.#services.store.workstreams.remove(child.ws_id);
+    }
+    await this.#services.store.workstreams.remove(ws_id);
+    return { ok: true };
+  }
+
+  async command(ws_id: string, command: string, by: DecidedBy): Promise<{ ok: true; output: string } | EngineFailure> {
+    const actor = await this.#registry.get(ws_id);
+    return actor === null ? UNKNOWN : runCommand(actor, command, by);
+  }
+
+  async snapshot(ws_id: string): Promise<LiveSnapshot | null> {
+    const actor = await this.#registry.get(ws_id);
+    if (actor === null) return null;
+    const children = [...this.#registry.loaded()].filter((child) => child.row.parent_ws_id === ws_id);
+    return snapshotOf(actor, children);
+  }
+
+  async dashboard(filter: { user_id?: string }): Promise<DashboardRow[]> {
+    const rows = await this.#services.store.workstreams.list({ ...filter, limit: 200 });
+    return rows.map((row) => dashboardRow(row, this.#registry.ifLoaded(row.ws_id), this.#services));
+  }
+
+  backend(): ReturnType<Engine["backend"]> {
+    const alias = modelChain(this.#services.models(), null)[0]?.alias ?? "";
+    const circuit_state = this.#services.breakers.state(alias);
+    return { status: circuit_state === "open" ? "down" : "up", circuit_state };
+  }
+
+  async recover(): Promise<void> {
+    const rows = await this.#services.store.workstreams.unfinished();
+    for (let index = 0; index < rows.length; index += RECOVERY_PARALLEL) {
+      const actors = await Promise.all(
+        rows.slice(index, index + RECOVERY_PARALLEL).map((row) => this.#registry.get(row.ws_id)),
+      );
+      for (const actor of actors) actor?.start();
+    }
+    if (rows.length > 0) this.#services.log.info("turns.recovered", { count: rows.length });
+  }
+
+  async stop(grace_ms: number): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#registry.loaded()].map((actor) => actor.shutDown(grace_ms)));
+    this.#registry.close();
+  }
+
+  isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  delegate(parent: WorkstreamRow, call_id: string, request: DelegateRequest, signal: AbortSignal): Promise<DelegateResult> {
+    const { store, clock } = this.#services;
+    return delegate(
+      {
+        createChild: async (row) => {
+          await store.workstreams.create(row);
+          this.#announce(row);
+          return this.#registry.adopt(row);
+        },
+        load: (ws_id) => this.#registry.get(ws_id),
+        childrenOf: (ws_id) => store.workstreams.children(ws_id),
+        now: () => timestamp(clock),
+      },
+      parent,
+      call_id,
+      request,
+      signal,
+    );
+  }
+
+  stateChanged(actor: Workstream): void {
+    const { ws_id, state, parent_ws_id, context_tokens } = actor.row;
+    const window = modelChain(this.#services.models(), actor.row.model_alias)[0]?.capabilities.context_window ?? 0;
+    const context_ratio = window === 0 ? 0 : Math.round((context_tokens / window) * 1000) / 1000;
+    this.bus.publishGlobal({ type: "ws_state", ws_id, state, tokens: context_tokens, context_ratio });
+    const parent = parent_ws_id === null ? undefined : this.#registry.ifLoaded(parent_ws_id);
+    if (parent === undefined || !parent.is_busy) return;
+    if (state === "attention") parent.setState("attention");
+    else if (parent.row.state === "attention") parent.setState("running");
+  }
+
+  turnEnded(actor: Workstream): void {
+    const { row, conversation } = actor;
+    if (this.#stopping || row.kind !== "main" || row.title !== null || conversation.turn !== null) return;
+    if (!conversation.title_due || row.state !== "idle") return;
+    conversation.title_due = false;
+    this.#nameIt(actor).catch((error: unknown) => this.#services.log.warn("title.failed", { ws_id: row.ws_id, error }));
+  }
+
+  async #nameIt(actor: Workstream): Promise<void> {
+    const settings = modelChain(this.#services.models(), actor.row.model_alias)[0];
+    if (settings === undefined) return;
+    const title = await titleFor(actor.conversation, settings, this.#services);
+    if (title === null) return;
+    await this.#services.store.workstreams.update(actor.row.ws_id, { title });
+    actor.row.title = title;
+    this.bus.publishGlobal({ type: "ws_rename", ws_id: actor.row.ws_id, name: title });
+  }
+}

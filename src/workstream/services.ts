@@ -1,0 +1,67 @@
+import type { Breakers } from "../agent/breaker.ts";
+import type { ModelRegistry } from "../agent/models.ts";
+import type { PromptInputs } from "../agent/prompt.ts";
+import type { TurnDependencies } from "../agent/turn_port.ts";
+import type { Provider } from "../contracts/provider.ts";
+import type { Store, WorkstreamRow } from "../contracts/store.ts";
+import type { DelegateRequest, DelegateResult, DeliverResult, ToolSearchResult } from "../contracts/tool.ts";
+import type { Spawner } from "../lib/spawn.ts";
+import type { Workspace } from "../lib/workspace.ts";
+import type { ApprovalRule, PolicyCall } from "../pipeline/policy.ts";
+import type { NotificationTarget } from "../protocol/notification.ts";
+import type { Workstream } from "./actor.ts";
+import type { Bus } from "./bus.ts";
+
+/** What the operator settled for all workstreams. */
+export interface EngineSettings {
+  skip_permissions: boolean;
+  /** Seconds a pending approval lives; 0 for ever. */
+  approval_timeout_s: number;
+  rules: readonly ApprovalRule[];
+  /** Seconds. */
+  tool_timeout_s: number;
+  /** Characters of a tool's output at most; null: what the context bears. */
+  truncation: number | null;
+  agent_max_turns: number;
+  instructions: string | null;
+  sandbox: { name: string } | null;
+}
+
+/** A notification on its way out, as the tool asked for it. */
+export interface Delivery {
+  ws_id: string;
+  call_id: string;
+  turn_seq: number;
+  target: NotificationTarget;
+  message: string;
+  title?: string;
+  signal: AbortSignal;
+}
+
+/** Everything that a workstream works with; made once, in one place. */
+export interface EngineServices extends TurnDependencies {
+  store: Store;
+  bus: Bus;
+  breakers: Breakers;
+  providers: ReadonlyMap<string, Provider>;
+  spawner: Spawner;
+  settings: EngineSettings;
+  /** Read at every use: discovery and commands may replace it. */
+  models(): ModelRegistry;
+  /** The folder of a workstream, made when it is first needed. */
+  workspaceOf(row: WorkstreamRow): Promise<Workspace>;
+  /** What a system prompt is made of, as things stand now. */
+  promptInputs(row: WorkstreamRow, workspace: string): Promise<PromptInputs>;
+  covers(call: PolicyCall, match: "exact" | "prefix" | "glob", pattern: string): boolean;
+  deliver(delivery: Delivery): Promise<DeliverResult>;
+  searchTools(ws_id: string, query: string): ToolSearchResult;
+}
+
+/** What an actor needs of the one who holds all of them. */
+export interface WorkstreamHost {
+  delegate(parent: WorkstreamRow, call_id: string, request: DelegateRequest, signal: AbortSignal): Promise<DelegateResult>;
+  isStopping(): boolean;
+  stateChanged(actor: Workstream): void;
+  /** A turn is over, or left to the next start. */
+  turnEnded(actor: Workstream): void;
+}

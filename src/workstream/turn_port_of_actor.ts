@@ -1,0 +1,94 @@
+import { costOf, modelChain } from "../agent/models.ts";
+import type { TurnProgress } from "../agent/projection.ts";
+import type { TurnPort } from "../agent/turn_port.ts";
+import type { ModelSettings } from "../contracts/provider.ts";
+import type { PolicyCall, PolicyInputs } from "../pipeline/policy.ts";
+import { timestamp } from "../lib/clock.ts";
+import type { StatusEvent } from "../protocol/event.ts";
+import type { Workstream } from "./actor.ts";
+import { prepareContext, toolContext } from "./contexts.ts";
+
+/** What the turn loop sees of an actor. */
+export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort {
+  const { row, services, conversation } = actor;
+  return {
+    workstream: row,
+    conversation,
+    recovered_seq: actor.recovered_seq,
+    signal,
+    get winding_up() {
+      return actor.winding_up;
+    },
+    append: (draft) => actor.appendPersistently(draft, signal),
+    emit: (event) => actor.emit(event),
+    note(message) {
+      actor
+        .append({ entries: [{ event: { type: "info", message } }] })
+        .catch((error: unknown) => services.log.error("journal.write_failed", { ws_id: row.ws_id, error }));
+    },
+    setState: (state) => actor.setState(state),
+    delta: (kind, text) => actor.stream.add(kind, text),
+    setStream: (stream) => actor.stream.reset(stream),
+    joinQueued: () => actor.inbox.join(signal),
+    decided: () => actor.decided(signal),
+    models: () => modelsOf(actor),
+    systemPrompt: () => actor.prompt(),
+    policy: () => policyOf(actor),
+    prepareContext: (settings) => prepareContext(actor, settings),
+    toolContext: (call_id, settings) => toolContext(actor, call_id, settings, signal),
+    stopping: () => actor.host.isStopping(),
+    now: () => timestamp(services.clock),
+    status: (turn) => statusOf(actor, turn),
+    approvalExpiry() {
+      const { approval_timeout_s } = services.settings;
+      return approval_timeout_s === 0 ? null : new Date(services.clock.now() + approval_timeout_s * 1000).toISOString();
+    },
+  };
+}
+
+function modelsOf(actor: Workstream): ModelSettings[] {
+  const registry = actor.services.models();
+  const own = actor.row.kind === "main" ? actor.row.model_alias : (registry.agent_alias ?? actor.row.model_alias);
+  return modelChain(registry, own);
+}
+
+async function policyOf(actor: Workstream): Promise<PolicyInputs> {
+  const { row, services } = actor;
+  const { user_id } = row;
+  const all = user_id === null ? [] : await services.store.approvals.grants({ user_id });
+  const grants = all.filter((grant) => grant.ws_id === null || grant.ws_id === actor.root_ws_id);
+  const user = user_id === null || services.settings.rules.length === 0 ? null : await services.store.users.get(user_id);
+  return {
+    rules: services.settings.rules,
+    grants,
+    username: user?.username ?? null,
+    auto_approve: row.auto_approve || services.settings.skip_permissions,
+    auto_approve_tools: row.auto_approve_tools,
+    sub_agent_auto: row.kind === "main" ? null : services.catalog.sets.AGENT_AUTO_TOOLS,
+    now: timestamp(services.clock),
+    covers: (call: PolicyCall, match, pattern) => services.covers(call, match, pattern),
+  };
+}
+
+function statusOf(actor: Workstream, turn: TurnProgress): StatusEvent | null {
+  const { usage, started_at } = turn;
+  if (usage === null) return null;
+  const settings = modelsOf(actor)[0];
+  const { context_window } = settings?.capabilities ?? { context_window: 0 };
+  const cost = settings === undefined ? undefined : costOf(settings, usage.sum);
+  const { prompt_tokens, completion_tokens, total_tokens, cache_creation_tokens, cache_read_tokens } = usage.last;
+  return {
+    type: "status",
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    context_window,
+    pct: context_window === 0 ? 0 : Math.round((total_tokens / context_window) * 1000) / 10,
+    effort: settings?.effort ?? "",
+    ...(cache_creation_tokens === undefined ? {} : { cache_creation_tokens }),
+    ...(cache_read_tokens === undefined ? {} : { cache_read_tokens }),
+    ...(cost === undefined ? {} : { cost_usd: cost }),
+    model_alias: usage.model_alias,
+    duration_ms: Math.max(0, actor.services.clock.now() - Date.parse(started_at)),
+  };
+}
