@@ -1,0 +1,164 @@
+import type { ApprovalItem, SettlementReason } from "../../src/protocol/approval.ts";
+import { encodeCustomId } from "./custom_id.ts";
+import { clip, codeBlock, inlineCode, plainText, safeCut, showInvisible } from "./defuse.ts";
+import { momentText } from "./figures.ts";
+import type { Block, Button, CardView, PressButton, ViewFile } from "./view.ts";
+
+/** What was decided about one call. */
+export interface CallDecision {
+  approved: boolean;
+  reason: SettlementReason;
+  by: string | null;
+  /** ISO 8601. */
+  at: string | null;
+  feedback: string | null;
+  always: boolean;
+}
+
+/** An approval as its card shows it. */
+export interface ApprovalCardState {
+  cycle_id: string;
+  items: readonly ApprovalItem[];
+  expires_at: string | null;
+  /** By call; a call that is not in it is still to be decided. */
+  decisions: ReadonlyMap<string, CallDecision>;
+  /** Who is asked, as a mention or a name; null when that is not known. */
+  asked: string | null;
+}
+
+/** Of one preview: longer ones show their head and tail, and are attached whole. */
+const PREVIEW_LENGTH_MAX = 1500;
+/** Of all previews of a card together: the platform allows 4,000 for all text. */
+const PREVIEWS_LENGTH_MAX = 2400;
+/** With its two buttons a call takes up to five of a card's forty parts. */
+const CALLS_WITH_BUTTONS_MAX = 5;
+const CALLS_SHOWN_MAX = 8;
+const HEADER_LENGTH_MAX = 110;
+
+const encoder = new TextEncoder();
+
+/** The calls of a batch about which somebody is asked. */
+export function askedItems(items: readonly ApprovalItem[]): ApprovalItem[] {
+  return items.filter((item) => item.needs_approval && item.error === null);
+}
+
+/** The card of an approval, open or decided. */
+export function approvalCard(state: ApprovalCardState): CardView {
+  const asked = askedItems(state.items);
+  const open = asked.filter((item) => !state.decisions.has(item.call_id));
+  const shown = asked.slice(0, CALLS_SHOWN_MAX);
+  const files: ViewFile[] = [];
+  const room = Math.min(PREVIEW_LENGTH_MAX, Math.floor(PREVIEWS_LENGTH_MAX / Math.max(1, shown.length)));
+  const blocks: Block[] = [{ kind: "text", text: titleOf(state, asked.length, open.length) }];
+  for (const item of shown) blocks.push(...callBlocks(state, item, asked.length, room, files));
+  if (asked.length > shown.length) {
+    const rest = asked.slice(CALLS_SHOWN_MAX);
+    files.push({ name: "more-calls.txt", bytes: encoder.encode(rest.map((item) => `${item.header}\n${showInvisible(item.preview)}`).join("\n\n")) });
+    blocks.push({ kind: "text", text: `And ${rest.length} more:` }, { kind: "file", name: "more-calls.txt" });
+  }
+  const aside = asideOf(state.items);
+  if (aside !== "") blocks.push({ kind: "text", text: aside });
+  if (open.length > 0) blocks.push({ kind: "buttons", buttons: cycleButtons(state.cycle_id, asked.length) });
+  return { kind: "card", colour: colourOf(state, asked, open.length), blocks, files };
+}
+
+/** One line for places where a whole card is too much, such as a private answer to a late press. */
+export function decisionText(decision: CallDecision): string {
+  const who = decision.by === null ? "" : ` by **${plainText(decision.by)}**`;
+  const when = decision.at === null ? "" : ` at ${momentText(decision.at)}`;
+  const feedback = decision.feedback === null || decision.feedback === "" ? "" : `: “${plainText(clip(decision.feedback, 300))}”`;
+  return `${decisionWord(decision)}${who}${when}${feedback}`;
+}
+
+function decisionWord({ approved, reason, always }: CallDecision): string {
+  switch (reason) {
+    case "person":
+      return approved ? (always ? "✅ Approved, from now on without asking," : "✅ Approved") : "⛔ Denied";
+    case "expired":
+      return "⌛ Nobody answered in time; not run";
+    case "cancelled":
+      return "⏹ Stopped before it was decided; not run";
+    case "policy":
+      return approved ? "✅ Allowed by a rule" : "⛔ Refused by a rule";
+    default:
+      return reason satisfies never;
+  }
+}
+
+function titleOf(state: ApprovalCardState, asked: number, open: number): string {
+  const what = asked === 1 ? "this" : `these ${asked} calls`;
+  if (open === 0) return `**Decided**`;
+  const who = state.asked === null ? "" : `${state.asked}, `;
+  const until = state.expires_at === null ? "" : `\n-# Counts as denied ${momentText(state.expires_at, "R")}.`;
+  return `${who}**may I do ${what}?**${until}`;
+}
+
+function callBlocks(state: ApprovalCardState, item: ApprovalItem, asked: number, room: number, files: ViewFile[]): Block[] {
+  const decision = state.decisions.get(item.call_id);
+  const number = asked === 1 ? "" : `${askedItems(state.items).indexOf(item) + 1}. `;
+  const lines = [`${number}${inlineCode(item.header, HEADER_LENGTH_MAX)}`];
+  const cut = cutPreview(item.preview, room);
+  if (item.preview.trim() !== "") lines.push(codeBlock(cut.text, languageOf(item)));
+  for (const note of (item.notes ?? []).slice(0, 3)) lines.push(`-# ⚠️ ${plainText(clip(note, 150))}`);
+  if (decision !== undefined) lines.push(decisionText(decision));
+  const blocks: Block[] = [{ kind: "text", text: lines.join("\n") }];
+  if (cut.whole) {
+    const name = `call-${files.length + 1}.txt`;
+    files.push({ name, bytes: encoder.encode(showInvisible(item.preview)) });
+    blocks.push({ kind: "file", name });
+  }
+  if (decision === undefined && asked > 1 && asked <= CALLS_WITH_BUTTONS_MAX) {
+    const buttons = [press("approve", state.cycle_id, item.call_id, "Approve", "good"), press("deny", state.cycle_id, item.call_id, "Deny", "bad")];
+    const known = buttons.filter((button) => button !== null);
+    if (known.length > 0) blocks.push({ kind: "buttons", buttons: known });
+  }
+  return blocks;
+}
+
+/** The preview as it is shown: all of it, or its head and tail with what is missing said between them. */
+function cutPreview(preview: string, room: number): { text: string; whole: boolean } {
+  const visible = showInvisible(preview);
+  if (visible.length <= room) return { text: visible, whole: false };
+  const head = visible.slice(0, safeCut(visible, Math.floor(room * 0.65)));
+  const tail = visible.slice(safeCut(visible, visible.length - Math.floor(room * 0.25)));
+  const missing = visible.length - head.length - tail.length;
+  return { text: `${head}\n… ${missing} characters more, all of it in the attachment …\n${tail}`, whole: true };
+}
+
+function languageOf(item: ApprovalItem): string {
+  if (item.func_name === "bash") return "sh";
+  if (/^(---|\+\+\+|@@|diff )/m.test(item.preview)) return "diff";
+  return item.func_name === "math" ? "py" : "";
+}
+
+/** What runs unasked or not at all. */
+function asideOf(items: readonly ApprovalItem[]): string {
+  const others = items.filter((item) => !item.needs_approval || item.error !== null).slice(0, 5);
+  const always = [...new Set(askedItems(items).map((item) => item.approval_label))].slice(0, 3).map((label) => inlineCode(label, 60));
+  const lines = others.map((item) => {
+    const said = item.error === null ? "runs without asking" : `cannot run: ${plainText(clip(item.error, 120))}`;
+    return `-# ${inlineCode(item.header, 80)} ${said}`;
+  });
+  if (always.length > 0) lines.push(`-# “Always…” can cover ${always.join(", ")}.`);
+  return lines.join("\n");
+}
+
+function cycleButtons(cycle_id: string, asked: number): Button[] {
+  const all = asked > 1 ? " all" : "";
+  return [
+    press("approve", cycle_id, null, `Approve${all}`, "good"),
+    press("deny", cycle_id, null, `Deny${all}`, "bad"),
+    press("deny_reason", cycle_id, null, "Deny with reason…", "neutral"),
+    press("always", cycle_id, null, "Always…", "neutral"),
+  ].filter((button) => button !== null);
+}
+
+function press(verb: string, cycle_id: string, call_id: string | null, label: string, style: PressButton["style"]): PressButton | null {
+  const id = encodeCustomId(verb, cycle_id, call_id);
+  return id === null ? null : { kind: "press", id, label, style };
+}
+
+function colourOf(state: ApprovalCardState, asked: readonly ApprovalItem[], open: number): CardView["colour"] {
+  if (open > 0) return asked.some((item) => item.destructive === true) ? "red" : "orange";
+  return [...state.decisions.values()].some((decision) => decision.approved) ? "green" : "grey";
+}
