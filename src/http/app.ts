@@ -1,0 +1,156 @@
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { createAuthenticator } from "../auth/authenticate.ts";
+import { createLoginLimiter } from "../auth/login_limiter.ts";
+import type { Principal } from "../contracts/principal.ts";
+import { AppError } from "../protocol/error.ts";
+import type { TSchema } from "../protocol/schema.ts";
+import type { HttpContext } from "./context.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { answerError } from "./errors.ts";
+import { invalid, notFound } from "./failures.ts";
+import { admit } from "./guard.ts";
+import { createMetrics } from "./metrics.ts";
+import { createRateLimit } from "./rate_limit.ts";
+import type { Route } from "./route.ts";
+import { createRouteChanges } from "./route_changes.ts";
+import { routeTable } from "./routes/index.ts";
+import { SECURITY_HEADERS } from "./security.ts";
+import { createSseHub } from "./sse_hub.ts";
+import { lazyValidator, type RequestPart } from "./validation.ts";
+
+/** Bytes of a JSON body. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of an upload, with room for the form around the file. */
+export const UPLOAD_BYTES_MAX = 25 * 1024 * 1024 + 64 * 1024;
+
+/** Milliseconds that a client may take for a whole request; an upload over a slow line fits. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Milliseconds that a client may take for the head of a request. */
+const HEADERS_TIMEOUT_MS = 15_000;
+
+/** Milliseconds that an idle connection is kept; longer than common proxies keep theirs, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who asks, once the guard has let the request in. */
+    principal: Principal | null;
+  }
+}
+
+/** Makes the HTTP server over an engine and a store. It does not listen yet; `close()` ends all its streams at once. */
+export function createApp(dependencies: HttpDependencies): FastifyInstance {
+  const { clock, log, options } = dependencies;
+  const context: HttpContext = {
+    ...dependencies,
+    authenticator: createAuthenticator({ ...dependencies, jwt_secret: options.jwt_secret }),
+    login_limiter: createLoginLimiter(clock),
+    rate_limit: options.rate_limit === null ? null : createRateLimit(clock, options.rate_limit),
+    hub: createSseHub(),
+    route_changes: createRouteChanges(),
+    metrics: createMetrics(),
+    routes: [],
+    started: clock.now(),
+  };
+  context.routes.push(...routeTable(context));
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: options.trusted_proxies.length > 0 ? [...options.trusted_proxies] : false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
+    schemaController: { compilersFactory: { buildValidator: () => compileSchema, buildSerializer: () => refuseSerializer } },
+  });
+  app.decorateRequest("principal", null);
+  app.setErrorHandler((error, request, reply) => answerError(log, error, request, reply));
+  app.setNotFoundHandler(() => {
+    throw notFound("There is nothing at this address.");
+  });
+  addParsers(app);
+  addHooks(app, context);
+  for (const route of context.routes) addRoute(app, context, route);
+  return app;
+}
+
+function compileSchema({ schema, httpPart }: { schema: unknown; httpPart?: string }): (data: unknown) => unknown {
+  const part: RequestPart = httpPart === "querystring" ? "querystring" : "body";
+  return lazyValidator(schema as TSchema, part);
+}
+
+function refuseSerializer(): never {
+  throw new Error("Answers are serialised by JSON.stringify; routes do not give Fastify a response schema.");
+}
+
+function addParsers(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
+    // An empty body is the empty object: whether that is enough is for the schema to say.
+    if (body.trim() === "") done(null, {});
+    else parseJson(request, body, (error, value) => done(error === null ? null : notJson(error), value));
+  });
+  app.addContentTypeParser("multipart/form-data", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+}
+
+function notJson(cause: Error): AppError {
+  return new AppError(400, "invalid_request", "The body is not valid JSON.", { cause });
+}
+
+function addHooks(app: FastifyInstance, context: HttpContext): void {
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    const template = request.routeOptions.url ?? "unknown";
+    context.metrics.requestHandled(request.method, template, reply.statusCode, reply.elapsedTime / 1000);
+    context.log.debug("request.handled", {
+      method: request.method,
+      route: template,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    });
+    done();
+  });
+  app.addHook("preClose", (done) => {
+    context.hub.closeAll();
+    done();
+  });
+}
+
+function addRoute(app: FastifyInstance, context: HttpContext, route: Route): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    exposeHeadRoute: false,
+    bodyLimit: route.multipart === true ? UPLOAD_BYTES_MAX : BODY_BYTES_MAX,
+    schema: {
+      ...(route.body === null ? {} : { body: route.body }),
+      ...(route.query === null ? {} : { querystring: route.query }),
+    },
+    async onRequest(request) {
+      request.principal = await admit(context, route, request);
+    },
+    async preValidation(request) {
+      if (route.multipart !== true && Buffer.isBuffer(request.body)) throw invalid("Send JSON, not a form.");
+      if (route.body !== null && request.body === undefined) request.body = {};
+    },
+    handler: (request, reply) => handle(route, request, reply),
+  });
+}
+
+async function handle(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { principal, params, body, query } = request;
+  if (principal === null) throw new Error("The guard has not seen this request.");
+  const named = params as Record<string, string>;
+  const answer = await route.handle({ request, reply, principal, params: named, body, query });
+  if (reply.sent) return reply;
+  if (route.status !== undefined) reply.code(route.status);
+  return answer;
+}

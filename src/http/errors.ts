@@ -1,0 +1,45 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { newPrefixedId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { AppError, type ErrorCode } from "../protocol/error.ts";
+import { SECURITY_HEADERS } from "./security.ts";
+
+/** What Fastify's own refusals mean for people. */
+const MESSAGES: Record<string, string> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "The body is too large.",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "Send JSON with the header content-type: application/json.",
+  FST_ERR_CTP_INVALID_JSON_BODY: "The body is not valid JSON.",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "The body is not as long as its header says.",
+};
+
+/** The one place where a failure becomes an answer. What was not meant for people goes to the log alone. */
+export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.sent) return;
+  const failure = asAppError(error, request);
+  reply.headers(SECURITY_HEADERS);
+  if (failure !== null) {
+    reply.code(failure.status).headers(failure.headers);
+    reply.send({ error: failure.message, code: failure.code, ...failure.body });
+    return;
+  }
+  const reference_id = newPrefixedId("err");
+  log.error("request.failed", { reference_id, method: request.method, route: request.routeOptions.url, error });
+  const message = `Something went wrong on the server. Whoever runs it finds the cause in the log under ${reference_id}.`;
+  reply.code(500).send({ error: message, code: "internal", reference_id });
+}
+
+function asAppError(error: unknown, request: FastifyRequest): AppError | null {
+  if (error instanceof AppError) return error;
+  const { statusCode, code } = error as Partial<FastifyError>;
+  if (typeof statusCode !== "number" || statusCode < 400 || statusCode >= 500) return null;
+  const message = MESSAGES[String(code)] ?? "The request cannot be understood.";
+  // A body without any content type is a plain mistake in the request, not a foreign format.
+  const untyped = statusCode === 415 && request.headers["content-type"] === undefined;
+  return new AppError(untyped ? 400 : statusCode, codeOf(statusCode), message);
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 413) return "too_large";
+  if (status === 429) return "rate_limited";
+  return status === 404 ? "not_found" : "invalid_request";
+}
