@@ -28,12 +28,13 @@ export interface ApprovalCardState {
 
 /** Of one preview: longer ones show their head and tail, and are attached whole. */
 const PREVIEW_LENGTH_MAX = 1500;
-/** Of all previews of a card together: the platform allows 4,000 for all text. */
-const PREVIEWS_LENGTH_MAX = 2400;
+/** Of the previews of several calls together: the platform allows 4,000 for all text. */
+const PREVIEWS_LENGTH_MAX = 1500;
 /** With its two buttons a call takes up to five of a card's forty parts. */
 const CALLS_WITH_BUTTONS_MAX = 5;
 const CALLS_SHOWN_MAX = 8;
-const HEADER_LENGTH_MAX = 110;
+const HEADER_LENGTH_MAX = 100;
+const NOTES_SHOWN_MAX = 2;
 
 const encoder = new TextEncoder();
 
@@ -66,7 +67,7 @@ export function approvalCard(state: ApprovalCardState): CardView {
 export function decisionText(decision: CallDecision): string {
   const who = decision.by === null ? "" : ` by **${plainText(decision.by)}**`;
   const when = decision.at === null ? "" : ` at ${momentText(decision.at)}`;
-  const feedback = decision.feedback === null || decision.feedback === "" ? "" : `: “${plainText(clip(decision.feedback, 300))}”`;
+  const feedback = decision.feedback === null || decision.feedback === "" ? "" : `: “${plainText(clip(decision.feedback, 100))}”`;
   return `${decisionWord(decision)}${who}${when}${feedback}`;
 }
 
@@ -99,7 +100,7 @@ function callBlocks(state: ApprovalCardState, item: ApprovalItem, asked: number,
   const lines = [`${number}${inlineCode(item.header, HEADER_LENGTH_MAX)}`];
   const cut = cutPreview(item.preview, room);
   if (item.preview.trim() !== "") lines.push(codeBlock(cut.text, languageOf(item)));
-  for (const note of (item.notes ?? []).slice(0, 3)) lines.push(`-# ⚠️ ${plainText(clip(note, 150))}`);
+  for (const note of (item.notes ?? []).slice(0, NOTES_SHOWN_MAX)) lines.push(`-# ⚠️ ${plainText(clip(note, 60))}`);
   if (decision !== undefined) lines.push(decisionText(decision));
   const blocks: Block[] = [{ kind: "text", text: lines.join("\n") }];
   if (cut.whole) {
