@@ -25,7 +25,7 @@ export interface Workspace {
 }
 
 export interface WorkspaceOptions {
-  /** Folders and files that no path may lead into, such as the server's data directory. The root itself may lie in one. */
+  /** Folders and files that no path may lead into, such as the server's data directory. The root may lie in one. */
   off_limits?: readonly string[];
 }
 
@@ -52,7 +52,10 @@ export function openWorkspace(root: string, options: WorkspaceOptions = {}): Wor
       }
       const absolute = resolve(expanded.absolute);
       const inside = isWithin(real_path, real_root);
-      return { ok: true, path: { shown: shownPath(absolute, real_path, inside, real_root), absolute, real_path, inside } };
+      return {
+        ok: true,
+        path: { shown: shownPath(absolute, real_path, inside, real_root), absolute, real_path, inside },
+      };
     },
   };
 }
@@ -73,12 +76,20 @@ export function leadsOut(path: ResolvedPath, workspace: Workspace): boolean {
   return !path.inside && isWithin(path.absolute, workspace.root);
 }
 
+/** False when a link was put into the path since `real_path` was approved. */
+export function stillLeadsTo(workspace: Workspace, path: string, real_path: string): boolean {
+  const resolution = workspace.resolve(path);
+  return resolution.ok && resolution.path.real_path === real_path;
+}
+
 function prepareRoot(root: string): string {
   try {
     mkdirSync(root, { recursive: true });
     return realpathSync.native(root);
   } catch (cause) {
-    throw new Error(`The workspace ${root} cannot be opened. Name another folder or make this one writable.`, { cause });
+    throw new Error(`The workspace ${root} cannot be opened. Name another folder or make this one writable.`, {
+      cause,
+    });
   }
 }
 
@@ -110,7 +121,8 @@ function expandPath(path: string, root: string): Expansion {
   if (!path.startsWith("~")) return { ok: true, absolute: isAbsolute(path) ? path : root + sep + path };
   const end = path.includes("/") ? path.indexOf("/") : path.length;
   const home = homeOf(path.slice(1, end));
-  if (home === null) return { ok: false, error: `There is no user ${quote(path.slice(1, end))}; a file of that name is ./${path}.` };
+  if (home === null)
+    return { ok: false, error: `There is no user ${quote(path.slice(1, end))}; a file of that name is ./${path}.` };
   return { ok: true, absolute: home + path.slice(end) };
 }
 
@@ -132,8 +144,8 @@ function homeOf(user: string): string | null {
 type Following = { ok: true; real_path: string } | { ok: false; error: string };
 
 /**
- * Resolves links part by part as the kernel does, so that `link/..` is the parent of where the link leads. Unlike `realpath` it
- * goes on where parts are missing: a link whose target does not exist yet resolves to that target.
+ * Resolves links part by part as the kernel does, so that `link/..` is the parent of where the link leads. Unlike
+ * `realpath` it goes on where parts are missing: a link whose target does not exist yet resolves to that target.
  */
 function followLinks(absolute: string): Following {
   const pending = absolute.split(sep).reverse();
@@ -154,7 +166,8 @@ function followLinks(absolute: string): Following {
     if (kind === "link") {
       links += 1;
       if (links > LINKS_MAX) return { ok: false, error: "its links lead in a circle." };
-      const target = readlinkSync(next);
+      const target = linkTarget(next);
+      if (target === null) return { ok: false, error: `the link ${next} cannot be followed.` };
       if (isAbsolute(target)) current = sep;
       pending.push(...target.split(sep).reverse());
       continue;
@@ -163,9 +176,28 @@ function followLinks(absolute: string): Following {
     current = next;
     state = kind;
   }
-  if (wants_folder && state === "file") return { ok: false, error: "it ends in a slash, but it is a file, not a folder." };
-  if (wants_folder && state === "missing") return { ok: false, error: "it ends in a slash, but there is no such folder." };
-  return { ok: true, real_path: state === "missing" ? current : realpathSync.native(current) };
+  if (wants_folder && state === "file")
+    return { ok: false, error: "it ends in a slash, but it is a file, not a folder." };
+  if (wants_folder && state === "missing")
+    return { ok: false, error: "it ends in a slash, but there is no such folder." };
+  return { ok: true, real_path: state === "missing" ? current : spelledByDisk(current) };
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** On a disk that ignores case, two spellings of one file have one real path. */
+function spelledByDisk(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 type PathKind = "folder" | "file" | "link" | "missing" | { error: string };

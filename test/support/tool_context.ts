@@ -35,8 +35,8 @@ export interface ToolBench {
 }
 
 /**
- * Builds a bench. `fields` override the context; what is not given and needs a part of the server (store, model, gateway,
- * spawner) throws "not provided" when it is used.
+ * Builds a bench. `fields` override the context; what is not given and needs a part of the server (store, model,
+ * gateway, spawner) throws "not provided" when it is used.
  */
 export function toolBench(fields: Partial<ToolContext> = {}): ToolBench {
   const folder = mkdtempSync(join(tmpdir(), "turnstone-tool-"));

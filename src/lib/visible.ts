@@ -1,0 +1,24 @@
+/**
+ * Characters that a reader cannot see or that reorder what is seen, so that a text could read otherwise than it runs:
+ * controls but for tab and line feed, bidirectional marks and overrides, zero-width spaces, line separators and tags.
+ * Joiners stay, since emoji and several scripts need them.
+ */
+const INVISIBLE = new RegExp(
+  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u{ad}\\u{61c}\\u{180e}\\u{200b}\\u{200e}\\u{200f}" +
+    "\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{feff}\\u{e0000}-\\u{e007f}]",
+  "gu",
+);
+
+/** The text with each such character written out, for people who decide by what they see. */
+export function visible(text: string): string {
+  return text.toWellFormed().replace(INVISIBLE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+    return code === 0x7f ? "␡" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });
+}
+
+/** The same on one line, for headers. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "␊");
+}
