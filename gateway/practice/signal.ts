@@ -1,0 +1,54 @@
+/** Tells everybody who listens. A listener that leaves while being told is told no more. */
+export interface Signal<T> {
+  emit(value: T): void;
+  /** Returns the function that ends it. */
+  subscribe(listener: (value: T) => void): () => void;
+}
+
+export function createSignal<T>(): Signal<T> {
+  const listeners = new Set<(value: T) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) listener(value);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** How long a wait may take where the caller names no limit: long enough for a slow machine, short enough for a test. */
+export const WAIT_MS_DEFAULT = 10_000;
+
+/**
+ * The predicate's first truthy answer, asked at once and again after each change. Rejects at the limit with `describe()`
+ * in its message. A predicate that throws ends the wait with what it threw.
+ */
+export function waitForChange<T>(
+  changes: Signal<unknown>,
+  predicate: () => T,
+  options: { timeout_ms?: number; describe?: () => string } = {},
+): Promise<NonNullable<T>> {
+  const timeoutMs = options.timeout_ms ?? WAIT_MS_DEFAULT;
+  return new Promise((resolve, reject) => {
+    let leave = (): void => {};
+    const timer = setTimeout(() => {
+      leave();
+      reject(new Error(`Waited ${timeoutMs} ms in vain. ${options.describe?.() ?? ""}`.trim()));
+    }, timeoutMs);
+    const ask = (): boolean => {
+      try {
+        const answer = predicate();
+        if (!answer) return false;
+        resolve(answer as NonNullable<T>);
+      } catch (error) {
+        reject(error as Error);
+      }
+      clearTimeout(timer);
+      leave();
+      return true;
+    };
+    if (!ask()) leave = changes.subscribe(ask);
+  });
+}
