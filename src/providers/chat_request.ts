@@ -24,11 +24,17 @@ const encodedTools = new WeakMap<readonly ModelTool[], Map<string, string>>();
 
 /** Body of `POST /chat/completions`. Pictures must have been loaded. */
 export function chatBody(request: ModelRequest): string {
+  // One join for all: a conversation may be a megabyte, and each further join would copy it.
+  const messages = messagesJson(request);
+  const first = messages[0] ?? "";
+  messages[0] = `{"model":${JSON.stringify(request.settings.model)},"messages":[${first}`;
+  return `${messages.join(",")}],${parameters(request).join(",")}}`;
+}
+
+function parameters(request: ModelRequest): string[] {
   const { settings } = request;
-  const capabilities = settings.capabilities;
+  const { capabilities } = settings;
   const members = [
-    `"model":${JSON.stringify(settings.model)}`,
-    `"messages":[${messagesJson(request)}]`,
     `"stream":true,"stream_options":{"include_usage":true}`,
     `"${capabilities.token_param}":${request.max_output_tokens}`,
   ];
@@ -40,11 +46,12 @@ export function chatBody(request: ModelRequest): string {
   if (effort !== null) members.push(`"reasoning_effort":${JSON.stringify(effort)}`);
   const temperature = temperatureOf(settings);
   if (temperature !== null) members.push(`"temperature":${temperature}`);
-  return `{${members.join(",")}}`;
+  return members;
 }
 
-function messagesJson(request: ModelRequest): string {
+function messagesJson(request: ModelRequest): string[] {
   const encoder = new MessageEncoder(request.settings);
+  const sees = request.settings.capabilities.supports_vision;
   const parts: string[] = [];
   if (request.system !== "") parts.push(`{"role":"system","content":${JSON.stringify(cleanText(request.system))}}`);
   let shown: ImagePart[] = [];
@@ -59,11 +66,11 @@ function messagesJson(request: ModelRequest): string {
     } else {
       flushShown();
       encoder.answer(turn, parts);
-      shown = turn.results.flatMap((result) => (result === null ? [] : imagesOf(result)));
+      shown = sees ? turn.results.flatMap((result) => (result === null ? [] : imagesOf(result))) : [];
     }
   }
   flushShown();
-  return parts.join(",");
+  return parts;
 }
 
 /** Writes messages for one model. */
@@ -109,8 +116,7 @@ class MessageEncoder {
   }
 
   #introduced(shown: readonly ImagePart[]): ContentPart[] {
-    if (shown.length === 0 || !this.#settings.capabilities.supports_vision) return [];
-    return [{ type: "text", text: "[Pictures from the tool results above]" }, ...shown];
+    return shown.length === 0 ? [] : [{ type: "text", text: "[Pictures from the tool results above]" }, ...shown];
   }
 
   /** Text alone goes as a string: not every server takes lists of parts. */

@@ -1,6 +1,7 @@
 import { isJsonObject } from "../protocol/json.ts";
 import type { ErrorCode } from "../protocol/error.ts";
 import type { ProviderFailure } from "../contracts/provider.ts";
+import { createRedactor } from "../lib/redact.ts";
 
 /** Characters of a server's own words that go into the log. */
 const DETAIL_CHARACTERS_MAX = 2000;
@@ -95,11 +96,7 @@ export function failure(code: ErrorCode, message: string, detail: string, retrya
 
 /** A server's words for the log: without keys, and short. */
 export function safeDetail(text: string, api_key: string): string {
-  const withoutKey = api_key.length >= 4 ? text.replaceAll(api_key, "[key]") : text;
-  return withoutKey
-    .replace(/\b(sk|pk|key|tok)-[A-Za-z0-9_*.-]{6,}/g, "[key]")
-    .replace(/(bearer|x-api-key:?)\s+\S+/gi, "$1 [key]")
-    .slice(0, DETAIL_CHARACTERS_MAX);
+  return createRedactor([api_key])(text).slice(0, DETAIL_CHARACTERS_MAX);
 }
 
 /** Milliseconds that `Retry-After` asks for (RFC 9110, section 10.2.3: seconds or a date), or OpenAI's `retry-after-ms`. */
