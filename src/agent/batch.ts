@@ -3,7 +3,7 @@ import { denialResult, executeCall, type CallResult } from "../pipeline/execute.
 import { runScheduled } from "../pipeline/schedule.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { Batch, TurnProgress } from "./projection.ts";
-import { isShutdown, type Draft, type TurnDependencies, type TurnPort } from "./turn_port.ts";
+import type { Draft, TurnDependencies, TurnPort } from "./turn_port.ts";
 
 /**
  * Brings each open call of a decided batch to its one result. A call is written as started before it may have an effect; one that is
@@ -34,7 +34,7 @@ export async function runBatch(
       if (kept.error === undefined && started_seq === undefined) {
         await port.append({ entries: [{ event: { type: "tool_started", call_id: kept.call_id, name: kept.name } }] });
       }
-      await runOne(port, turn, kept, settings, interrupted, dependencies);
+      await runOne(port, kept, settings, interrupted, dependencies);
     };
     return { resources: kept.resources, run: () => guarded(run, port) };
   });
@@ -44,7 +44,6 @@ export async function runBatch(
 
 async function runOne(
   port: TurnPort,
-  turn: TurnProgress,
   kept: KeptCall,
   settings: Parameters<TurnPort["toolContext"]>[1],
   interrupted: boolean,
@@ -53,11 +52,7 @@ async function runOne(
   port.signal.throwIfAborted();
   const context = port.toolContext(kept.call_id, settings);
   const result = await executeCall(kept, dependencies.catalog, context, dependencies.redact, interrupted);
-  // A stop of the server leaves the call without a result: the next start tells the model that its outcome is unknown.
-  if (isShutdown(port.signal)) return;
-  // A cancel does not wait for ever: a result that comes after the turn was wound up has no place any more.
-  if (port.winding_up || port.conversation.turn !== turn || turn.results.has(kept.call_id)) return;
-  await port.append(resultDraft(result));
+  await port.appendResult(resultDraft(result), kept.call_id);
 }
 
 // An abort ends the whole batch, and is raised once all jobs have come to rest.

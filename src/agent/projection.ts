@@ -137,6 +137,7 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       return;
     case "turn_ended":
       conversation.turn = null;
+      conversation.title_due &&= event.outcome === "done";
       conversation.open_reviews.clear();
       conversation.settled_reviews.clear();
       return;

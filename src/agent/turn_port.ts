@@ -30,12 +30,14 @@ export interface TurnPort {
   readonly conversation: Conversation;
   /** The last entry that an earlier process wrote: a call started up to here was interrupted by its end. */
   readonly recovered_seq: number;
-  /** A cancel is closing the turn: nothing else may write results into it any more. */
-  readonly winding_up: boolean;
   /** Aborted by cancel (the turn is wound up) and by a stop of the server (the turn waits for the next start). */
   readonly signal: AbortSignal;
-  /** Writes, then tells. Resolves when durable. While the store fails it tries again until the signal is aborted. */
+  /**
+   * Writes, then tells. Resolves when durable; rejects once the signal is aborted. While the store fails it tries again.
+   */
   append(draft: Draft): Promise<void>;
+  /** Writes the result of a call, also while a cancel waits for it; one that comes too late is dropped. */
+  appendResult(draft: Draft, call_id: string): Promise<void>;
   emit(event: EphemeralEvent): void;
   /** Writes an `info` entry without holding the turn up. */
   note(message: string): void;

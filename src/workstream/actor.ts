@@ -18,6 +18,9 @@ import { createTurnPort } from "./turn_port_of_actor.ts";
 /** How long a cancelled turn waits for its tools to come to rest: people wait two seconds at most. */
 const CANCEL_GRACE_MS = 1500;
 
+/** How long a stop waits for tools that were told to end; their results would not be written anyway. */
+const SHUTDOWN_REST_MS = 3000;
+
 /** A full disk or a locked file passes; trying more often would only fill the log. */
 const STORE_RETRY_FIRST_MS = 250;
 const STORE_RETRY_MAX_MS = 15_000;
@@ -48,6 +51,7 @@ export class Workstream {
   /** The last entry that an earlier process wrote. */
   readonly recovered_seq: number;
   winding_up = false;
+  #cancelling = false;
   last_active_ms: number;
   readonly #writer: JournalWriter;
   readonly #expiry: ExpiryTimer;
@@ -131,16 +135,21 @@ export class Workstream {
 
   /** Starts or carries on whatever is open; does nothing while a turn runs. */
   start(): void {
-    if (this.#running !== null || this.host.isStopping()) return;
+    if (this.#running !== null || this.#cancelling || this.host.isStopping()) return;
     if (this.conversation.turn === null && this.inbox.queued.length === 0) return;
     this.#expiry.arm();
-    this.#running = this.#run().finally(() => {
-      this.#running = null;
-      this.#abort = null;
-      this.host.turnEnded(this);
-      // A message may have been queued while the last turn came to its end.
-      this.start();
+    const running = this.#run().finally(() => {
+      if (this.#running === running && !this.#cancelling) this.#rested();
     });
+    this.#running = running;
+  }
+
+  #rested(): void {
+    this.#running = null;
+    this.#abort = null;
+    this.host.turnEnded(this);
+    // A message may have been queued while the last turn came to its end.
+    this.start();
   }
 
   async #run(): Promise<void> {
@@ -180,7 +189,8 @@ export class Workstream {
     return this.serial(async () => {
       const dropped = force ? await this.inbox.dropAll() : 0;
       if (this.conversation.turn === null) return { status: "idle", dropped };
-      const running = this.rest;
+      this.#cancelling = true;
+      const running = this.#running;
       this.#interrupt("cancel");
       await Promise.race([running, this.services.clock.sleep(CANCEL_GRACE_MS)]);
       this.winding_up = true;
@@ -189,8 +199,10 @@ export class Workstream {
         await cancelTurn(port, this.stream.current, { outcome: "cancelled", error: null });
       } finally {
         this.winding_up = false;
+        this.#cancelling = false;
+        // A tool that does not listen is left behind: what it still says has no place any more.
+        this.#rested();
       }
-      this.start();
       return { status: "ok", dropped };
     });
   }
@@ -200,7 +212,7 @@ export class Workstream {
     this.#expiry.stop();
     if (this.row.state === "running") await Promise.race([this.rest, this.services.clock.sleep(grace_ms)]);
     this.#interrupt("shutdown");
-    await this.rest;
+    await Promise.race([this.rest, this.services.clock.sleep(SHUTDOWN_REST_MS)]);
   }
 
   #interrupt(kind: "cancel" | "shutdown"): void {

@@ -1,6 +1,6 @@
 import { costOf, modelChain } from "../agent/models.ts";
 import type { TurnProgress } from "../agent/projection.ts";
-import type { TurnPort } from "../agent/turn_port.ts";
+import { isShutdown, type TurnPort } from "../agent/turn_port.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
 import type { PolicyCall, PolicyInputs } from "../pipeline/policy.ts";
 import { timestamp } from "../lib/clock.ts";
@@ -16,10 +16,16 @@ export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort
     conversation,
     recovered_seq: actor.recovered_seq,
     signal,
-    get winding_up() {
-      return actor.winding_up;
+    async append(draft) {
+      signal.throwIfAborted();
+      await actor.appendPersistently(draft, signal);
     },
-    append: (draft) => actor.appendPersistently(draft, signal),
+    async appendResult(draft, call_id) {
+      const { turn } = conversation;
+      const late = actor.winding_up || isShutdown(signal) || turn === null || turn.results.has(call_id);
+      const asked = turn?.open_calls.some((call) => call.id === call_id) === true;
+      if (asked && !late) await actor.appendPersistently(draft, signal);
+    },
     emit: (event) => actor.emit(event),
     note(message) {
       actor

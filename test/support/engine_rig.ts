@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Breakers } from "../../src/agent/breaker.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import type { Frame } from "../../src/contracts/engine.ts";
+import type { ModelSettings } from "../../src/contracts/provider.ts";
+import type { Tool } from "../../src/contracts/tool.ts";
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
+import { silentLog, type Log } from "../../src/lib/log.ts";
+import { openWorkspace } from "../../src/lib/workspace.ts";
+import { covers } from "../../src/pipeline/covers.ts";
+import type { KeptEvent } from "../../src/protocol/event.ts";
+import type { ToolDefinition } from "../../src/protocol/tool_definition.ts";
+import { openStore } from "../../src/store/index.ts";
+import { Bus } from "../../src/workstream/bus.ts";
+import { WorkstreamEngine } from "../../src/workstream/engine.ts";
+import type { EngineServices, EngineSettings } from "../../src/workstream/services.ts";
+import { ScriptedProvider } from "./scripted_provider.ts";
+
+export interface EngineRigOptions {
+  folder?: string;
+  tools?: { definition: ToolDefinition; tool: Tool }[];
+  provider?: ScriptedProvider;
+  settings?: Partial<EngineSettings>;
+  clock?: Clock;
+  log?: Log;
+  context_window?: number;
+}
+
+const MODEL: ModelSettings = {
+  alias: "default",
+  provider: "scripted",
+  model: "scripted",
+  base_url: "",
+  api_key: "",
+  effort: "",
+  temperature: null,
+  price: null,
+  stall_timeout_ms: 60_000,
+  capabilities: {
+    context_window: 128_000,
+    max_output_tokens: 4096,
+    supports_vision: false,
+    supports_temperature: true,
+    supports_web_search: false,
+    supports_tool_search: false,
+    supports_parallel_tools: true,
+    effort_levels: [],
+    thinking_mode: "none",
+    token_param: "max_tokens",
+  },
+};
+
+/** The real engine on a real store in a temporary folder, with a provider that plays scripts. */
+export async function startEngine(options: EngineRigOptions = {}) {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "turnstone-engine-"));
+  const store = await openStore({ path: join(folder, "turnstone.db") });
+  const bus = new Bus();
+  const provider = options.provider ?? new ScriptedProvider();
+  const clock = options.clock ?? systemClock;
+  const tools = options.tools ?? [];
+  const model = { ...MODEL, capabilities: { ...MODEL.capabilities, context_window: options.context_window ?? 128_000 } };
+  const services: EngineServices = {
+    store,
+    bus,
+    providers: new Map([["scripted", provider]]),
+    breakers: new Breakers(clock),
+    clock,
+    log: options.log ?? silentLog,
+    catalog: createCatalog(
+      tools.map(({ definition }) => definition),
+      tools.map(({ tool }) => tool),
+    ),
+    loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
+    redact: (text) => text,
+    agent_max_turns: 50,
+    spawner: {
+      run: () => Promise.reject(new Error("This rig starts no programs.")),
+      warm: () => {},
+      close: () => Promise.resolve(),
+    },
+    settings: {
+      skip_permissions: false,
+      approval_timeout_s: 0,
+      rules: [],
+      tool_timeout_s: 120,
+      truncation: null,
+      agent_max_turns: 50,
+      instructions: null,
+      sandbox: null,
+      ...options.settings,
+    },
+    models: () => ({ default_alias: "default", fallback: [], agent_alias: null, models: new Map([["default", model]]) }),
+    workspaceOf: (row) => Promise.resolve(openWorkspace(join(folder, "workspaces", row.ws_id))),
+    promptInputs: (row, workspace) =>
+      Promise.resolve({
+        kind: row.kind,
+        workspace,
+        date: "2026-01-01",
+        instructions: null,
+        memory_index: null,
+        shared: false,
+        sandboxed: false,
+      }),
+    covers,
+    deliver: () => Promise.resolve({ ok: false, notification_id: "", error: "no gateway", deliveries: [] }),
+    searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
+  };
+  const engine = new WorkstreamEngine(services);
+  return {
+    engine,
+    store,
+    provider,
+    folder,
+    bus,
+    /** As after a kill: nothing is wound up, the store's file is let go. */
+    async crash() {
+      await engine.stop(0);
+      await store.close();
+    },
+    async close() {
+      await engine.stop(0);
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    /** A workstream of its own, and what happens in it. */
+    async open(request: { auto_approve?: boolean; auto_approve_tools?: string[]; ws_id?: string } = {}) {
+      const created = await engine.create({ user_id: null, ...request });
+      if (!created.ok) throw new Error(created.error);
+      return watch(engine, created.workstream.ws_id);
+    },
+    watch: (ws_id: string) => watch(engine, ws_id),
+  };
+}
+
+/** Records the frames of a workstream and waits for them. */
+export function watch(engine: WorkstreamEngine, ws_id: string) {
+  const frames: Frame[] = [];
+  const waiting = new Set<() => void>();
+  engine.bus.subscribe(ws_id, (frame) => {
+    frames.push(frame);
+    for (const look of waiting) look();
+  });
+  const until = (found: (frames: readonly Frame[]) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!found(frames)) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  const kept = (): KeptEvent[] => frames.filter((frame) => frame.seq !== null).map((frame) => frame.event as KeptEvent);
+  return {
+    ws_id,
+    frames,
+    kept,
+    until,
+    types: () => kept().map((event) => event.type),
+    /** Resolves when the turn number `count` since the watch began has ended. */
+    turnEnded: (count = 1) =>
+      until((all) => all.filter((frame) => frame.event.type === "turn_ended").length >= count),
+    say: (content: string, client_send_id: string | null = null) =>
+      engine.send(ws_id, { content, client_send_id, attachments: [], sender: null, source: "api" }),
+    one<T extends KeptEvent["type"]>(type: T): Extract<KeptEvent, { type: T }> {
+      const found = kept().find((event) => event.type === type);
+      if (found === undefined) throw new Error(`No ${type} was told.`);
+      return found as Extract<KeptEvent, { type: T }>;
+    },
+  };
+}
