@@ -337,9 +337,26 @@ function interactionFields(world: World, message: Message): JsonObject {
   };
 }
 
+/** An item of a gallery is the one part that has no type of its own. */
+const GALLERY_ITEM = 0;
+
+/** What Discord fills in where the bot said nothing, by component type. */
+const COMPONENT_DEFAULTS: Readonly<Record<number, JsonObject>> = {
+  [GALLERY_ITEM]: { description: null, spoiler: false },
+  3: { min_values: 1, max_values: 1 },
+  5: { min_values: 1, max_values: 1 },
+  6: { min_values: 1, max_values: 1 },
+  7: { min_values: 1, max_values: 1 },
+  8: { min_values: 1, max_values: 1 },
+  11: { description: null, spoiler: false },
+  13: { spoiler: false },
+  14: { divider: true, spacing: 1 },
+  17: { accent_color: null, spoiler: false },
+};
+
 /** A component with what Discord adds: defaults, and links in the place of `attachment://` names. */
 export function componentPayload(world: World, message: Message, component: JsonObject): JsonObject {
-  const made: JsonObject = { ...component };
+  const made: JsonObject = { ...COMPONENT_DEFAULTS[Number(component["type"] ?? GALLERY_ITEM)], ...component };
   for (const key of ["components", "items"]) {
     const children = component[key];
     if (Array.isArray(children)) {
@@ -351,8 +368,6 @@ export function componentPayload(world: World, message: Message, component: Json
     made["accessory"] = componentPayload(world, message, accessory as JsonObject);
   }
   for (const key of ["media", "file"]) if (isObject(component[key])) resolveMedia(world, message, made, key);
-  if (component["type"] === 17) made["accent_color"] = component["accent_color"] ?? null;
-  if (component["type"] === 17 || component["type"] === 13) made["spoiler"] = component["spoiler"] === true;
   return made;
 }
 

@@ -21,8 +21,11 @@ export function createSignal<T>(): Signal<T> {
 /** How long a wait may take where the caller names no limit: long enough for a slow machine, short enough for a test. */
 export const WAIT_MS_DEFAULT = 10_000;
 
+/** How often a wait asks again without a change, for predicates that look at more than this server's state. */
+const ASK_AGAIN_MS = 50;
+
 /**
- * The predicate's first truthy answer, asked at once and again after each change. Rejects at the limit with `describe()`
+ * The predicate's first truthy answer, asked at once, after each change and now and then. Rejects at the limit with `describe()`
  * in its message. A predicate that throws ends the wait with what it threw.
  */
 export function waitForChange<T>(
@@ -32,23 +35,27 @@ export function waitForChange<T>(
 ): Promise<NonNullable<T>> {
   const timeoutMs = options.timeout_ms ?? WAIT_MS_DEFAULT;
   return new Promise((resolve, reject) => {
-    let leave = (): void => {};
-    const timer = setTimeout(() => {
+    const stop = (): void => {
       leave();
+      clearTimeout(timer);
+      clearInterval(again);
+    };
+    const timer = setTimeout(() => {
+      stop();
       reject(new Error(`Waited ${timeoutMs} ms in vain. ${options.describe?.() ?? ""}`.trim()));
     }, timeoutMs);
-    const ask = (): boolean => {
+    const ask = (): void => {
       try {
         const answer = predicate();
-        if (!answer) return false;
+        if (!answer) return;
         resolve(answer as NonNullable<T>);
       } catch (error) {
         reject(error as Error);
       }
-      clearTimeout(timer);
-      leave();
-      return true;
+      stop();
     };
-    if (!ask()) leave = changes.subscribe(ask);
+    const again = setInterval(ask, ASK_AGAIN_MS);
+    const leave = changes.subscribe(ask);
+    ask();
   });
 }

@@ -148,7 +148,7 @@ function say(world: World, user: User, channel: Channel, content: string, option
     reference,
     snapshot: snapshotOf(world, reference),
     flags: forwarded === null ? 0 : 1 << 14,
-    poll: options.poll === undefined ? null : pollOf(options.poll),
+    poll: options.poll === undefined ? null : pollOf(world, options.poll),
     ...(options.ping === false ? { allowed_mentions: { parse: ["users", "roles", "everyone"], replied_user: false } } : {}),
   });
 }
@@ -158,9 +158,19 @@ function referenceTo(channel: Channel, target: Message | null, type: 0 | 1): Mes
   return { type, channel_id: target.channel_id, message_id: target.id, guild_id: channel.guild_id };
 }
 
-function pollOf(question: string): JsonObject {
+/** A day, as polls last unless told otherwise. */
+const POLL_MS = 24 * 60 * 60_000;
+
+function pollOf(world: World, question: string): JsonObject {
   const answers = ["yes", "no"].map((text, index) => ({ answer_id: index + 1, poll_media: { text } }));
-  return { question: { text: question }, answers, expiry: null, allow_multiselect: false, layout_type: 1 };
+  return {
+    question: { text: question },
+    answers,
+    expiry: new Date(world.now() + POLL_MS).toISOString(),
+    allow_multiselect: false,
+    layout_type: 1,
+    results: { answer_counts: [], is_finalized: false },
+  };
 }
 
 function requireLength(content: string): void {

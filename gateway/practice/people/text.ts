@@ -24,7 +24,8 @@ function channelTitle(world: World, channel: Channel): string {
 /** One message: who, text, files, embeds, cards and buttons. Mentions are shown by name. */
 export function messageAsText(world: World, message: Message): string {
   const lines = [...bodyLines(world, message)];
-  const head = `${authorName(world, message)}: ${lines.shift() ?? ""}`.trimEnd();
+  const beginsWithCard = lines[0]?.startsWith("| ") === true;
+  const head = `${authorName(world, message)}: ${beginsWithCard ? "" : (lines.shift() ?? "")}`.trimEnd();
   const marks = [
     message.edited_at === null ? "" : "(edited)",
     message.pinned ? "(pinned)" : "",
