@@ -13,7 +13,7 @@ export interface Capabilities {
   supports_web_search: boolean;
   supports_tool_search: boolean;
   supports_parallel_tools: boolean;
-  effort_levels: string[];
+  effort_levels: readonly string[];
   thinking_mode: "none" | "manual" | "adaptive";
   token_param: "max_tokens" | "max_completion_tokens" | "max_output_tokens";
 }

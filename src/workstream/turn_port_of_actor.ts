@@ -26,7 +26,10 @@ export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort
       const asked = turn?.open_calls.some((call) => call.id === call_id) === true;
       if (asked && !late) await actor.appendPersistently(draft, signal);
     },
-    emit: (event) => actor.emit(event),
+    emit(event) {
+      actor.stream.flush();
+      actor.emit(event);
+    },
     note(message) {
       actor
         .append({ entries: [{ event: { type: "info", message } }] })

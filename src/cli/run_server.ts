@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { prepareDataDirectory } from "../config/data_directory.ts";
+import type { Config } from "../config/load.ts";
+import { createApp } from "../http/app.ts";
+import { systemClock } from "../lib/clock.ts";
+import { describeError } from "../lib/log.ts";
+import { StoreError } from "../store/index.ts";
+import { compose, type Composition } from "./compose.ts";
+import { packageVersion } from "./package.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How long running calls may go on after a stop was asked for. */
+const STOP_GRACE_MS = 10_000;
+
+/** Runs the server until it is told to stop. Answers the exit code; a start that cannot be is one sentence. */
+export async function runServer(config: Config, terminal: Terminal, stop: AbortSignal): Promise<number> {
+  const prepared = prepareDataDirectory(config);
+  if (!prepared.ok) return refused(terminal, prepared.error);
+  let parts: Composition;
+  try {
+    parts = await compose(config, prepared.jwt_secret);
+  } catch (error) {
+    if (error instanceof StoreError) return refused(terminal, error.message);
+    throw error;
+  }
+  const setup_code = randomBytes(6).toString("hex");
+  const app = createApp({
+    engine: parts.engine,
+    store: parts.store,
+    clock: systemClock,
+    log: parts.log,
+    options: {
+      host: config.server.host,
+      version: packageVersion(),
+      node_id: parts.node_id,
+      jwt_secret: new TextEncoder().encode(prepared.jwt_secret),
+      setup_code,
+      trusted_proxies: config.server.trusted_proxies,
+      allowed_hosts: [],
+      rate_limit: config.ratelimit.enabled
+        ? { requests_per_second: config.ratelimit.requests_per_second, burst: config.ratelimit.burst }
+        : null,
+    },
+  });
+  try {
+    await app.listen({ host: config.server.host, port: config.server.port });
+  } catch (error) {
+    await parts.close(0);
+    return refused(terminal, listenProblem(error, config));
+  }
+  await parts.engine.recover();
+  announce(parts, config, setup_code, terminal);
+  await stopped(stop);
+  await Promise.all([app.close(), parts.engine.stop(STOP_GRACE_MS)]);
+  await parts.close(0);
+  return 0;
+}
+
+function refused(terminal: Terminal, sentence: string): number {
+  terminal.fail(sentence);
+  return 1;
+}
+
+function listenProblem(error: unknown, config: Config): string {
+  const { host, port } = config.server;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "EADDRINUSE") {
+    return `Port ${port} on ${host} is in use; stop the program that has it, or choose another with --port or TURNSTONE_PORT.`;
+  }
+  return `The server cannot listen on ${host}:${port} (${describeError(error)}); check --host and --port.`;
+}
+
+function announce(parts: Composition, config: Config, setup_code: string, terminal: Terminal): void {
+  for (const notice of parts.notices) terminal.out(notice);
+  terminal.out(`Server: http://${config.server.host}:${config.server.port}`);
+  parts.store.users
+    .count()
+    .then((count) => {
+      if (count === 0) terminal.out(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
+    })
+    .catch((error: unknown) => parts.log.warn("users.count_failed", { error }));
+  process.send?.({ type: "ready" });
+}
+
+function stopped(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
