@@ -21,8 +21,9 @@ import { MIGRATIONS } from "./migrations/index.ts";
  * when it cannot be written.
  */
 export async function backupDatabase(connection: Database.Database, path: string): Promise<void> {
-  if (resolve(path) === resolve(connection.name))
+  if (resolve(path) === resolve(connection.name)) {
     throw new StoreError("The backup needs a file of its own; name another one.");
+  }
   const partial = partialName(path);
   try {
     closeSync(openSync(partial, "wx", 0o600));
@@ -45,8 +46,9 @@ export async function backupDatabase(connection: Database.Database, path: string
  */
 export async function restoreStore(from: string, to_path: string): Promise<{ replaced: string | null }> {
   if (!existsSync(from)) throw new StoreError(`There is no file ${from}; name the backup to restore.`);
-  if (resolve(from) === resolve(to_path))
+  if (resolve(from) === resolve(to_path)) {
     throw new StoreError("The backup and the store are the same file; name another backup.");
+  }
   const partial = partialName(to_path);
   try {
     await copyChecked(from, partial);
@@ -112,8 +114,9 @@ function mergeLog(path: string): "merged" | "damaged" {
   } catch (error) {
     const code = sqliteCode(error);
     if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") return "damaged";
-    if (code === "SQLITE_BUSY")
+    if (code === "SQLITE_BUSY") {
       throw new StoreError("The store is in use; stop turnstone and try again.", { cause: error });
+    }
     throw error;
   }
 }

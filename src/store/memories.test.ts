@@ -7,8 +7,9 @@ const ANNA = { user_id: "anna", workspace: "/work" };
 
 async function storeWith(values: Record<string, string>, now?: () => number): Promise<SqliteStore> {
   const store = await temporaryStore(undefined, now);
-  for (const [key, value] of Object.entries(values))
+  for (const [key, value] of Object.entries(values)) {
     await store.memories.save({ scope: "user", owner: "anna", key, value }, AT);
+  }
   return store;
 }
 
@@ -48,9 +49,9 @@ test("memories of others and of other workspaces are out of reach", async () => 
   await store.memories.save({ scope: "workspace", owner: "/elsewhere", key: "there", value: "secret word" }, AT);
   await store.memories.save({ scope: "global", owner: "", key: "everywhere", value: "secret word" }, AT);
   const reached = ["everywhere", "here", "mine"];
-  expect((await keys(store, "secret")).sort()).toEqual(reached);
-  expect((await keys(store, "ecre")).sort()).toEqual(reached);
-  expect((await store.memories.list(ANNA, 10)).map((memory) => memory.key).sort()).toEqual(reached);
+  expect((await keys(store, "secret")).toSorted()).toEqual(reached);
+  expect((await keys(store, "ecre")).toSorted()).toEqual(reached);
+  expect((await store.memories.list(ANNA, 10)).map((memory) => memory.key).toSorted()).toEqual(reached);
   expect(await store.memories.count(ANNA)).toBe(3);
   const nobody = { user_id: null, workspace: "/none" };
   expect(await keys(store, "secret", 10, nobody)).toEqual(["everywhere"]);
@@ -79,7 +80,7 @@ test("wildcards stand for themselves (STOR-03)", async () => {
     path: "C:\\temp\\x*",
     inside: "abc50%_offer",
   });
-  expect((await keys(store, "50%_off")).sort()).toEqual(["coupon", "inside"]);
+  expect((await keys(store, "50%_off")).toSorted()).toEqual(["coupon", "inside"]);
   expect(await keys(store, "%_")).toEqual(expect.arrayContaining(["coupon", "inside"]));
   expect(await keys(store, "%_")).toHaveLength(2);
   expect(await keys(store, "p\\x*")).toEqual(["path"]);

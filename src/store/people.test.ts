@@ -69,7 +69,7 @@ test("a removed person's tokens, links, grants and memories go along", async () 
 
 test("a token is revoked once and needs a person", async () => {
   const store = await temporaryStore();
-  await expect(store.users.createToken(TOKEN)).rejects.toThrow();
+  await expect(store.users.createToken(TOKEN)).rejects.toThrow("FOREIGN KEY");
   await store.users.create(user("anna"));
   await store.users.createToken(TOKEN);
   expect(await store.users.revokeToken("t1", AT)).toBe(true);
@@ -146,8 +146,9 @@ test("a posted message is found by id and by what it shows", async () => {
     part,
     created: AT,
   });
-  for (const message of [posted("1000", 1), posted("999", 0), posted("998", 0)])
+  for (const message of [posted("1000", 1), posted("999", 0), posted("998", 0)]) {
     await store.channels.savePosted(message);
+  }
   expect(await store.channels.postedShowing("discord", "a", "card:c1")).toEqual([posted("998", 0), posted("1000", 1)]);
   expect(await store.channels.posted("discord", "1000")).toEqual(posted("1000", 1));
   expect(await store.channels.posted("discord", "999")).toBeNull();

@@ -45,7 +45,7 @@ test("what people, the model and tools said is found with a marked cut, its date
   const { hits, total } = await search(store, "turbine");
   expect(total).toBe(3);
   const name = "name of a";
-  expect(hits.sort((left, right) => left.seq - right.seq)).toEqual([
+  expect(hits.toSorted((left, right) => left.seq - right.seq)).toEqual([
     { ws_id: "a", name, seq: 1, at: AT, role: "user", snippet: "Where does the **turbine** stand?" },
     { ws_id: "a", name, seq: 2, at: AT, role: "assistant", snippet: "The **turbines** stand in the north." },
     { ws_id: "a", name, seq: 3, at: AT, role: "tool", snippet: "**turbine**.txt" },
@@ -63,7 +63,7 @@ test("other people's and the present conversation are never found", async () => 
   const found = async (set: Parameters<typeof search>[2], query = "pineapple") => {
     const { hits, total } = await search(store, query, set);
     expect(total).toBe(hits.length);
-    return hits.map((hit) => hit.ws_id).sort();
+    return hits.map((hit) => hit.ws_id).toSorted();
   };
   expect(await found({})).toEqual(["a", "c"]);
   expect(await found({ except_ws_id: "a" })).toEqual(["c"]);
@@ -120,10 +120,12 @@ test("odd and huge entries do not keep others from being found (STOR-15, PROV-29
   const store = await storeSaying([
     "x\0y \ud83d needle",
     "y".repeat(2_000_000),
-    `${"long ".repeat(100_000)}`,
+    "long ".repeat(100_000),
     "the other needle",
   ]);
-  expect((await search(store, "needle")).hits.map((hit) => hit.seq).sort()).toEqual([1, 4]);
+  expect((await search(store, "needle")).hits.map((hit) => hit.seq).toSorted((left, right) => left - right)).toEqual([
+    1, 4,
+  ]);
   expect((await search(store, "xy")).total).toBe(1);
 });
 
@@ -138,14 +140,12 @@ test("searching never holds the event loop", async () => {
   }
   await search(store, "common");
   let turns = 0;
-  let done = false;
-  const searching = search(store, "common words").then(() => {
-    done = true;
-  });
-  while (!done) {
+  const count = (): void => {
     turns += 1;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await searching;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  await search(store, "common words");
+  clearImmediate(next);
   expect(turns).toBeGreaterThan(10);
 });

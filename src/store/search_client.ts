@@ -94,6 +94,7 @@ export function createSearchClient(path: string): SearchClient {
       }, SEARCH_TIMEOUT_MS);
       waiting.set(request.id, { resolve, reject, timer });
       running.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       running.postMessage(request);
     });
   };

@@ -32,7 +32,10 @@ export function createSearchIndexer(sql: Sql, writer: Writer): SearchIndexer {
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
   const catchUp = async (): Promise<void> => {
-    while (!closed && hasPending(sql)) await writer.write(() => indexPortion(sql));
+    for (;;) {
+      if (closed || !hasPending(sql)) return;
+      await writer.write(() => indexPortion(sql));
+    }
   };
   return {
     wake() {

@@ -23,8 +23,9 @@ export function searchMemories(sql: Sql, { reach, query, limit }: MemoryQuery): 
       if (literal_words.every((word) => holds(row, word))) found.set(row.memory_id, row);
     }
   };
-  if (parsed.words.length > 0)
+  if (parsed.words.length > 0) {
     add(byWords(sql, reach, parsed.words, "and", literal_words.length > 0 ? SCAN_ROWS_MAX : limit));
+  }
   if (found.size === 0 || (literal_words.length > 0 && found.size < limit)) add(byLetters(sql, reach, parsed));
   const plain_words = parsed.words.filter((word) => !isLiteralWord(word));
   if (found.size === 0 && plain_words.length > 0) {

@@ -25,7 +25,7 @@ const HAS_WORD = /[\p{L}\p{N}]/u;
 const WILDCARD = /[%_*?\\]/;
 
 /** What stands around a word in a sentence. */
-const AROUND = /^[\s"'“”‘’(\[{<]+|[\s"'“”‘’)\]}>.,;:!?]+$/gu;
+const AROUND = /^[\s"'“”‘’([{<]+|[\s"'“”‘’)\]}>.,;:!?]+$/gu;
 
 /** A query, taken apart. */
 export interface SearchQuery {

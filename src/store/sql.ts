@@ -11,6 +11,7 @@ export interface Sql {
   readonly connection: Database.Database;
   /** Answers how many rows changed. */
   run(text: string, values?: SqlRecord): number;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what its statement answers
   get<Row>(text: string, values?: SqlRecord): Row | undefined;
   all<Row>(text: string, values?: SqlRecord): Row[];
 }
@@ -29,6 +30,7 @@ export function createSql(connection: Database.Database): Sql {
   return {
     connection,
     run: (text, values = {}) => prepared(text).run(bindable(values)).changes,
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
     get: <Row>(text: string, values: SqlRecord = {}) => prepared(text).get(bindable(values)) as Row | undefined,
     all: <Row>(text: string, values: SqlRecord = {}) => prepared(text).all(bindable(values)) as Row[],
   };

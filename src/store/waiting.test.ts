@@ -71,7 +71,9 @@ test("a message is queued until it joins, and its client_send_id is accepted onc
     },
   ]);
   expect((await store.messages.queued("a")).map((message) => message.msg_id)).toEqual(["m1", "m0"]);
-  await expect(change({ kind: "message_accepted", message: { ...MESSAGE, msg_id: "m2" } })).rejects.toThrow();
+  await expect(change({ kind: "message_accepted", message: { ...MESSAGE, msg_id: "m2" } })).rejects.toThrow(
+    "messages.client_send_id",
+  );
   await change({ kind: "message_joined", msg_id: "m1" }, { kind: "message_withdrawn", msg_id: "m0" });
   expect(await store.messages.queued("a")).toEqual([]);
   expect(await store.messages.byClientSendId("a", "s1")).toEqual({ ...MESSAGE, state: "joined" });
@@ -120,7 +122,7 @@ test("a plan review waits until it is answered, once", async () => {
   expect(await store.approvals.pendingReviews("a")).toEqual([]);
   await expect(
     change({ kind: "review_settled", review_id: "r1", feedback: "x", decided_by: null, at: AT }),
-  ).rejects.toThrow();
+  ).rejects.toThrow("is not pending");
 });
 
 test("grants are listed by workstream and person, and end once", async () => {

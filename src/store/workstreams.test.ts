@@ -36,7 +36,7 @@ test("an id or alias is given once", async () => {
   expect(await store.workstreams.create(workstream("a"))).toBe(false);
   expect(await store.workstreams.create(workstream("b", { alias: "home" }))).toBe(false);
   await store.workstreams.create(workstream("b"));
-  await expect(store.workstreams.update("b", { alias: "home" })).rejects.toThrow();
+  await expect(store.workstreams.update("b", { alias: "home" })).rejects.toThrow("workstreams.alias");
   await store.workstreams.update("b", { alias: "work", auto_approve: true, closed: AT });
   expect(await store.workstreams.get("b")).toMatchObject({ alias: "work", auto_approve: true, closed: AT });
   await store.workstreams.update("b", { alias: null });
@@ -175,6 +175,6 @@ test("pruning takes what is old and at rest, however much, and nothing else (STO
   await store.workstreams.create(workstream("part", { ...old, kind: "task", parent_ws_id: "closed" }));
   expect(await store.prune({ retention_days: 90, now })).toEqual({ removed: 5001 });
   const left = await store.workstreams.list({ limit: 100, include_closed: true });
-  expect(left.map((row) => row.ws_id).sort()).toEqual(Object.keys(kept).sort());
+  expect(left.map((row) => row.ws_id).toSorted()).toEqual(Object.keys(kept).toSorted());
   await expect(store.prune({ retention_days: 0, now })).rejects.toThrow("one day or more");
 });

@@ -95,8 +95,9 @@ export function createWorkstreams(sql: Sql, writer: Writer, removal: Removal): W
 
 /** Adds a workstream; false when its id or alias is taken, also by one that is still being removed. */
 export function insertWorkstream(sql: Sql, row: WorkstreamRow): boolean {
-  if (sql.get("select 1 from removed_workstreams where ws_id = @ws_id", { ws_id: row.ws_id }) !== undefined)
+  if (sql.get("select 1 from removed_workstreams where ws_id = @ws_id", { ws_id: row.ws_id }) !== undefined) {
     return false;
+  }
   const values = { ...row, auto_approve_tools: JSON.stringify(row.auto_approve_tools) };
   return sql.run(`${insertSql("workstreams", COLUMNS)} on conflict do nothing`, values) > 0;
 }

@@ -56,7 +56,7 @@ export function createWriter(sql: Sql): Writer {
       const { outcomes, rest } = runBatch(sql, batch);
       sql.run("commit");
       jobs = rest;
-      outcomes.forEach(settle);
+      for (const outcome of outcomes) settle(outcome);
     } catch (error) {
       if (sql.connection.inTransaction) sql.connection.exec("rollback");
       if (!began && waitsForLock(error)) {
