@@ -90,7 +90,7 @@ test("the whole of the settings is frozen", () => {
 test.each([
   [
     "[server]\nprot = 1\n",
-    "config.toml, line 2: [server] prot is not a setting (did you mean port?); allowed here are data_dir, host, port and trusted_proxies.",
+    "config.toml, line 2: [server] prot is not a setting (did you mean port?); allowed here are data_dir, host, port, trusted_proxies and allowed_hosts.",
   ],
   ["[sever]\nport = 1\n", "config.toml, line 1: [sever] is not a section (did you mean server?); allowed here are"],
   [
@@ -114,7 +114,7 @@ test.each([
   ["[[approval.rules]]\naction = 'deny'\n", "config.toml, line 1: [approval.rules.0] tool is missing; it must be"],
   [
     "[models.fast]\nprovider = 'gemini'\n",
-    'config.toml, line 2: [models.fast] provider must be openai-compatible, openai or anthropic, not "gemini".',
+    'config.toml, line 2: [models.fast] provider must be openai-compatible, openai, anthropic or demo, not "gemini".',
   ],
   ["[models.fast.capabilities]\ncontext = 1\n", "[models.fast.capabilities] context is not a setting"],
   ["[models.'a b']\nmodel = 'x'\n", '"a b" in [models] must be letters, digits,'],
@@ -147,7 +147,11 @@ test.each([
     {},
     "TURNSTONE_SERVER_URL must be an address that begins with http:// or https://",
   ],
-  [{ TURNSTONE_PROVIDER: "x" }, {}, 'TURNSTONE_PROVIDER must be openai-compatible, openai or anthropic, not "x".'],
+  [
+    { TURNSTONE_PROVIDER: "x" },
+    {},
+    'TURNSTONE_PROVIDER must be openai-compatible, openai, anthropic or demo, not "x".',
+  ],
   [
     { TURNSTONE_DISCORD_CHANNELS: "1,x" },
     {},

@@ -1,7 +1,7 @@
 import { address, choice, list, number, optional, partialSection, section, text, whole, yesNo } from "./field.ts";
 import type { ValueOf } from "./field.ts";
 
-export const PROVIDER_NAMES = ["openai-compatible", "openai", "anthropic"] as const;
+export const PROVIDER_NAMES = ["openai-compatible", "openai", "anthropic", "demo"] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 // Beyond any model that exists; catches a figure with zeros too many.

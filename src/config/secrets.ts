@@ -12,6 +12,7 @@ export function secretValues(config: Config, jwt_secret: string): string[] {
     config.auth.jwt_secret,
     config.api.tavily_key,
     config.discord.token,
+    config.chat.token,
     databasePassword(config.database.url),
     ...Object.values(config.models).map((model) => model.api_key),
     ...Object.values(config.mcp.servers).flatMap((server) => [

@@ -28,6 +28,9 @@ const server = section({
     }),
     { about: "proxies whose X-Forwarded-For is believed" },
   ),
+  allowed_hosts: list(text({ about: "a name", fallback: null }), {
+    about: "names by which a server on a loopback address may be called besides localhost",
+  }),
 });
 
 const database = section({
@@ -146,6 +149,15 @@ export const SETTINGS = section({
     port: whole({ ...PORT, about: "port of the practice Discord", env: "TURNSTONE_PRACTICE_PORT", fallback: 8092 }),
   }),
   session,
+  chat: section({
+    token: text({
+      about: "API token of the terminal client",
+      env: "TURNSTONE_TOKEN",
+      fallback: null,
+      shown: "one is made where the data directory is",
+      secret: true,
+    }),
+  }),
   notify: section({ on_done: yesNo({ about: "a DM to the person when a long turn ends", fallback: false }) }),
   log,
 });

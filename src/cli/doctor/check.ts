@@ -1,0 +1,63 @@
+import type { Config } from "../../config/load.ts";
+
+/** What was found about one thing. A warning is worth knowing and stops nothing. */
+export type Finding =
+  | { part: string; status: "ok"; message: string }
+  | { part: string; status: "warning" | "failed"; message: string; fix: string };
+
+/** What a check may look at. */
+export interface CheckContext {
+  config: Config;
+  jwt_secret: string;
+  /** Ends whatever still waits. */
+  signal: AbortSignal;
+}
+
+/** One group of checks: a leaf. It never throws for what it finds. */
+export interface Check {
+  name: string;
+  run(context: CheckContext): Promise<Finding[]>;
+}
+
+export function ok(part: string, message: string): Finding {
+  return { part, status: "ok", message };
+}
+
+export function warning(part: string, message: string, fix: string): Finding {
+  return { part, status: "warning", message, fix };
+}
+
+export function failed(part: string, message: string, fix: string): Finding {
+  return { part, status: "failed", message, fix };
+}
+
+// One machine on a slow line answers within this; doctor as a whole is over in seconds.
+const REQUEST_TIMEOUT_MS = 5000;
+
+export type Fetched = { ok: true; status: number; body: unknown; date: string | null } | { ok: false; why: string };
+
+/** Fetches JSON. A server that answers anything at all is `ok`; what it said is in `status` and `body`. */
+export async function fetchJson(
+  url: string,
+  signal: AbortSignal,
+  headers: Record<string, string> = {},
+): Promise<Fetched> {
+  try {
+    const until = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    const response = await fetch(url, { headers, signal: until });
+    const text = await response.text();
+    return { ok: true, status: response.status, body: parseJson(text), date: response.headers.get("date") };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const cause = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : error.message;
+    return { ok: false, why: error.name === "TimeoutError" ? "no answer within five seconds" : cause };
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

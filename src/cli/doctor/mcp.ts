@@ -1,0 +1,49 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { searchPath } from "../../config/child_environment.ts";
+import type { Config } from "../../config/load.ts";
+import type { Check, Finding } from "./check.ts";
+import { failed, fetchJson, ok } from "./check.ts";
+
+type McpServer = Config["mcp"]["servers"][string];
+
+/** Whether each MCP server could be started or called; what its tools are shows `/mcp`. */
+export const mcpCheck: Check = {
+  name: "mcp",
+  async run({ config, signal }) {
+    const servers = Object.entries(config.mcp.servers);
+    if (servers.length === 0) return [ok("MCP", "No MCP servers are set.")];
+    return Promise.all(servers.map(([name, server]) => checkServer(name, server, signal)));
+  },
+};
+
+async function checkServer(name: string, server: McpServer, signal: AbortSignal): Promise<Finding> {
+  const part = `MCP server ${name}`;
+  if (name.includes("__")) return failed(part, "Its name holds two underscores in a row.", "Give it another name.");
+  if (server.command !== null) {
+    if (isProgram(server.command)) return ok(part, `${server.command} can be started.`);
+    return failed(part, `There is no program ${server.command}.`, "Install it, or write its whole path as command.");
+  }
+  const url = server.url ?? "";
+  const answer = await fetchJson(url, signal, server.headers);
+  if (!answer.ok) return failed(part, `${url} does not answer (${answer.why}).`, "Start it, or look at the address.");
+  if (answer.status === 401 || answer.status === 403) {
+    return failed(part, `${url} refuses the credential (${answer.status}).`, "Look at headers.");
+  }
+  return ok(part, `${url} answers.`);
+}
+
+/** Whether a command names a program that this user may start. */
+export function isProgram(command: string): boolean {
+  const folders = isAbsolute(command) || command.includes("/") ? [""] : searchPath().split(delimiter);
+  return folders.some((folder) => isExecutable(folder === "" ? command : join(folder, command)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
