@@ -49,8 +49,8 @@ export interface ChannelPlace {
 export interface ChannelPerson {
   id: string;
   name: string;
-  /** What the person's roles allow; null where no role was given a meaning or none applies. */
-  role: RoleName | null;
+  /** What the roles here allow; `none` for a person without any that has a meaning, null where roles decide nothing. */
+  role: RoleName | "none" | null;
 }
 
 export interface InboundAttachment {
@@ -183,8 +183,8 @@ export interface ChannelAdapter {
   /** Shows for some seconds that an answer is coming. Never fails. */
   showTyping(channel_id: string): Promise<void>;
   place(channel_id: string): Promise<ChannelResult<ChannelPlace>>;
-  /** Whether there is anything after this message; true when that is not known. */
-  mayHaveNewer(channel_id: string, after: string): boolean;
+  /** Whether there is anything after this message, as far as is known without asking. */
+  hasNewer(channel_id: string, after: string): "yes" | "no" | "unknown";
   /** Messages after an id, oldest first, at most `limit`. */
   history(channel_id: string, after: string, limit: number): Promise<ChannelResult<HistoryEntry[]>>;
   /** Channels in which a mention would be heard, those with the newest messages first. */

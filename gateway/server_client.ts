@@ -5,7 +5,7 @@ import type { ServiceBody } from "../src/protocol/notification.ts";
 import { PATHS, pathOf } from "../src/protocol/paths.ts";
 import type { CancelAnswer, HistoryAnswer, NewWorkstreamAnswer, NewWorkstreamBody, SendAnswer, SendBody } from "../src/protocol/workstream.ts";
 import type { ViewFile } from "./render/view.ts";
-import { fetchRaw, request, type ServerAnswer, type ServerConnection, type ServerRequest } from "./server_request.ts";
+import { fetchRaw, request, type Actor, type ServerAnswer, type ServerConnection, type ServerRequest } from "./server_request.ts";
 
 /** A workstream as the dashboard shows it. */
 export interface DashboardEntry {
@@ -56,29 +56,34 @@ type Call = <Value>(method: ServerRequest["method"], path: string, rest?: Partia
 function workstreamMethods(connection: ServerConnection, call: Call) {
   return {
     /** Asked for with a `ws_id`, it may be asked for again. */
-    createWorkstream: (actor: string, json: NewWorkstreamBody) =>
+    createWorkstream: (actor: Actor, json: NewWorkstreamBody) =>
       call<NewWorkstreamAnswer>("POST", PATHS.workstreams_new, { actor, json, repeatable: json.ws_id !== undefined }),
-    send: (actor: string, ws_id: string, json: SendBody & { client_send_id: string }) =>
+    send: (actor: Actor, ws_id: string, json: SendBody & { client_send_id: string }) =>
       call<SendAnswer>("POST", pathOf(PATHS.send, { ws_id }), { actor, json, repeatable: true }),
-    withdraw: (actor: string, ws_id: string, msg_id: string) =>
+    withdraw: (actor: Actor, ws_id: string, msg_id: string) =>
       call<unknown>("DELETE", pathOf(PATHS.send_withdraw, { ws_id, msg_id }), { actor }),
-    approve: (actor: string, ws_id: string, json: ApproveBody) =>
+    approve: (actor: Actor, ws_id: string, json: ApproveBody) =>
       call<ApproveAnswer>("POST", pathOf(PATHS.approve, { ws_id }), { actor, json }),
-    plan: (actor: string, ws_id: string, feedback: string, review_id: string) =>
+    plan: (actor: Actor, ws_id: string, feedback: string, review_id: string) =>
       call<unknown>("POST", pathOf(PATHS.plan, { ws_id }), { actor, json: { feedback, review_id } }),
-    cancel: (actor: string, ws_id: string) =>
+    cancel: (actor: Actor, ws_id: string) =>
       call<CancelAnswer>("POST", pathOf(PATHS.cancel, { ws_id }), { actor, json: {}, repeatable: true }),
-    rewind: (actor: string, ws_id: string, turns: number) =>
+    rewind: (actor: Actor, ws_id: string, turns: number) =>
       call<unknown>("POST", pathOf(PATHS.rewind, { ws_id }), { actor, json: { turns } }),
-    retry: (actor: string, ws_id: string) => call<unknown>("POST", pathOf(PATHS.retry, { ws_id }), { actor, json: {} }),
-    close: (actor: string | undefined, ws_id: string, reason: string) =>
+    retry: (actor: Actor, ws_id: string) => call<unknown>("POST", pathOf(PATHS.retry, { ws_id }), { actor, json: {} }),
+    close: (actor: Actor | undefined, ws_id: string, reason: string) =>
       call<unknown>("POST", pathOf(PATHS.close, { ws_id }), { actor, json: { reason }, repeatable: true }),
-    command: (actor: string, ws_id: string, command: string) =>
+    command: (actor: Actor, ws_id: string, command: string) =>
       call<{ output?: string }>("POST", PATHS.command, { actor, json: { command, ws_id } }),
-    history: (actor: string | undefined, ws_id: string, limit: number) =>
+    history: (actor: Actor | undefined, ws_id: string, limit: number) =>
       call<HistoryAnswer>("GET", pathOf(PATHS.history, { ws_id }), { actor, query: { limit: String(limit) } }),
-    dashboard: (actor: string) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
-    async upload(actor: string, ws_id: string, file: ViewFile, media_type: string | null): Promise<ServerAnswer<AttachmentReference>> {
+    dashboard: (actor: Actor) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
+    invite: (actor: Actor, ws_id: string, channel_user_id: string) =>
+      call<{ name: string }>("POST", pathOf(PATHS.invite, { ws_id }), {
+        actor,
+        json: { channel_type: connection.channel_type, channel_user_id },
+      }),
+    async upload(actor: Actor, ws_id: string, file: ViewFile, media_type: string | null): Promise<ServerAnswer<AttachmentReference>> {
       const form = new FormData();
       const bytes = new Uint8Array(file.bytes);
       form.set("file", new Blob([bytes], media_type === null ? {} : { type: media_type }), file.name);
@@ -101,10 +106,10 @@ function peopleMethods(channel: { channel_type: string }, call: Call) {
     link: (channel_user_id: string, token: string) =>
       call<ChannelLink>("POST", pathOf(PATHS.channel_link, channel), { json: { channel_user_id, token } }),
     unlink: (channel_user_id: string) => call<unknown>("DELETE", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
-    memories: (actor: string) => call<{ memories: MemoryEntry[] }>("GET", PATHS.memories, { actor }),
-    forget: (actor: string, memory_id: string) => call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
-    grants: (actor: string) => call<{ grants: Grant[] }>("GET", PATHS.admin_grants, { actor }),
-    revokeGrant: (actor: string, grant_id: string) => call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
+    memories: (actor: Actor) => call<{ memories: MemoryEntry[] }>("GET", PATHS.memories, { actor }),
+    forget: (actor: Actor, memory_id: string) => call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
+    grants: (actor: Actor) => call<{ grants: Grant[] }>("GET", PATHS.admin_grants, { actor }),
+    revokeGrant: (actor: Actor, grant_id: string) => call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
   };
 }
 

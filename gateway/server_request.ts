@@ -1,6 +1,7 @@
 import pRetry from "p-retry";
 import { isJsonObject, type JsonObject } from "../src/protocol/json.ts";
-import { ACTOR_HEADER } from "../src/protocol/auth.ts";
+import { ACTOR_HEADER, ACTOR_ROLE_HEADER } from "../src/protocol/auth.ts";
+import type { ChannelPerson } from "./channel_adapter.ts";
 
 /** Longer than any route works, shorter than a person waits. */
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -22,14 +23,16 @@ export interface ServerRefusal {
 export interface ServerRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
-  /** The platform user for whom it is done. */
-  actor?: string | undefined;
+  actor?: Actor | undefined;
   query?: Readonly<Record<string, string>> | undefined;
   json?: unknown;
   form?: FormData;
   /** Doing it twice is the same as doing it once, so it is tried again when the server is away. */
   repeatable: boolean;
 }
+
+/** The platform user for whom something is done, and what the roles there allow. */
+export type Actor = Pick<ChannelPerson, "id" | "role">;
 
 /** How requests are made: where to, as whom, until when. */
 export interface ServerConnection {
@@ -66,7 +69,10 @@ export async function fetchRaw(connection: ServerConnection, wanted: ServerReque
   const url = new URL(connection.url + wanted.path);
   for (const [name, value] of Object.entries(wanted.query ?? {})) url.searchParams.set(name, value);
   const headers: Record<string, string> = { authorization: `Bearer ${await connection.token()}` };
-  if (wanted.actor !== undefined) headers[ACTOR_HEADER] = `${connection.channel_type}:${wanted.actor}`;
+  if (wanted.actor !== undefined) {
+    headers[ACTOR_HEADER] = `${connection.channel_type}:${wanted.actor.id}`;
+    if (wanted.actor.role !== null) headers[ACTOR_ROLE_HEADER] = wanted.actor.role;
+  }
   if (wanted.json !== undefined) headers["content-type"] = "application/json";
   const body = wanted.form ?? (wanted.json === undefined ? null : JSON.stringify(wanted.json));
   return fetch(url, { method: wanted.method, headers, body, signal });

@@ -1,0 +1,178 @@
+import { ApplicationCommandOptionType, ApplicationCommandType, ComponentType, InteractionResponseType, InteractionType, MessageFlags, Routes } from "discord.js";
+import type { APIApplicationCommandInteractionDataOption, APIAttachment, APIInteraction, APIMessage, Client } from "discord.js";
+import type { Clock } from "../../src/lib/clock.ts";
+import type { Log } from "../../src/lib/log.ts";
+import type { ChannelPlace, InboundAttachment, Press, SuggestRequest } from "../channel_adapter.ts";
+import type { View } from "../render/view.ts";
+import { failureOf } from "./failures.ts";
+import { inboundAttachment, inboundMessage, personOf, type MessageReader } from "./messages.ts";
+import { formPayload, payloadOf } from "./payload.ts";
+
+/** Discord lets a token answer for fifteen minutes; the last one is left out for the way there. */
+const TOKEN_LIFETIME_MS = 14 * 60_000;
+
+export interface PressDependencies extends MessageReader {
+  client: Client<true>;
+  clock: Clock;
+  log: Log;
+  /** A message in a channel, where a token cannot answer any more. */
+  post(channel_id: string, view: View): Promise<void>;
+}
+
+/** What stands in an interaction, whichever kind it is. */
+interface Pressed {
+  kind: Press["kind"];
+  id: string;
+  message_id: string | null;
+  target: APIMessage | null;
+  values: Map<string, string>;
+  chosen: string[];
+  file: InboundAttachment | null;
+}
+
+/** An interaction in all platforms' words; null for kinds that we do not offer. */
+export function pressOf(dependencies: PressDependencies, raw: APIInteraction, place: ChannelPlace): Press | null {
+  const pressed = readInteraction(raw);
+  const user = raw.member?.user ?? raw.user;
+  if (pressed === null || user === undefined) return null;
+  const { kind, id, message_id, target, values, chosen, file } = pressed;
+  return {
+    kind,
+    id,
+    message_id,
+    message: target === null ? null : inboundMessage(dependencies, target, place),
+    values,
+    chosen,
+    file,
+    place,
+    person: personOf(dependencies, user, raw.member, place.guild_id),
+    ...answers(dependencies, raw, place),
+  };
+}
+
+/** What a person types in an option that has suggestions. */
+export function suggestRequestOf(reader: MessageReader, raw: APIInteraction, place: ChannelPlace): SuggestRequest | null {
+  const user = raw.member?.user ?? raw.user;
+  if (raw.type !== InteractionType.ApplicationCommandAutocomplete || user === undefined) return null;
+  const { name, options } = flattenCommand(raw.data.name, raw.data.options ?? []);
+  const focused = options.find((option) => "focused" in option && option.focused === true);
+  if (focused === undefined || !("value" in focused)) return null;
+  return { command: name, option: focused.name, typed: String(focused.value), person: personOf(reader, user, raw.member, place.guild_id), place };
+}
+
+function readInteraction(raw: APIInteraction): Pressed | null {
+  const nothing = { message_id: null, target: null, values: new Map<string, string>(), chosen: [], file: null };
+  switch (raw.type) {
+    case InteractionType.MessageComponent: {
+      const about = { ...nothing, id: raw.data.custom_id, message_id: raw.message.id };
+      if (raw.data.component_type === ComponentType.Button) return { ...about, kind: "button" };
+      return raw.data.component_type === ComponentType.StringSelect ? { ...about, kind: "menu", chosen: raw.data.values } : null;
+    }
+    case InteractionType.ModalSubmit:
+      return { ...nothing, kind: "form", id: raw.data.custom_id, message_id: raw.message?.id ?? null, values: fieldsOf(raw.data.components) };
+    case InteractionType.ApplicationCommand: {
+      if (raw.data.type === ApplicationCommandType.Message) {
+        const target = raw.data.resolved.messages[raw.data.target_id] ?? null;
+        return { ...nothing, kind: "message_command", id: raw.data.name, message_id: raw.data.target_id, target };
+      }
+      if (raw.data.type !== ApplicationCommandType.ChatInput) return null;
+      const { name, options } = flattenCommand(raw.data.name, raw.data.options ?? []);
+      const given = options.flatMap((option): [string, string][] => ("value" in option ? [[option.name, String(option.value)]] : []));
+      const attachment = options.find((option) => option.type === ApplicationCommandOptionType.Attachment);
+      const files: Record<string, APIAttachment> = raw.data.resolved?.attachments ?? {};
+      const file = attachment !== undefined && "value" in attachment ? files[String(attachment.value)] : undefined;
+      return { ...nothing, kind: "command", id: name, values: new Map(given), file: file === undefined ? null : inboundAttachment(file) };
+    }
+    default:
+      return null;
+  }
+}
+
+function flattenCommand(
+  name: string,
+  options: readonly APIApplicationCommandInteractionDataOption[],
+): { name: string; options: readonly APIApplicationCommandInteractionDataOption[] } {
+  const first = options[0];
+  if (first?.type !== ApplicationCommandOptionType.Subcommand) return { name, options };
+  return { name: `${name} ${first.name}`, options: first.options ?? [] };
+}
+
+/** Text fields of a form, wherever they stand in it. */
+function fieldsOf(components: unknown): Map<string, string> {
+  const fields = new Map<string, string>();
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(walk);
+    if (typeof value !== "object" || value === null) return;
+    if ("custom_id" in value && "value" in value) fields.set(String(value.custom_id), String(value.value));
+    if ("component" in value) walk(value.component);
+    if ("components" in value) walk(value.components);
+  };
+  walk(components);
+  return fields;
+}
+
+/** The four things that can be done with an interaction's token. A late or double use of it is logged and worked around. */
+function answers(
+  { client, clock, log, post }: PressDependencies,
+  raw: APIInteraction,
+  place: ChannelPlace,
+): Pick<Press, "defer" | "acknowledge" | "answer" | "openForm"> {
+  const started = clock.now();
+  let state: "new" | "deferred" | "deferred_private" | "acknowledged" | "answered" | "lost" = "new";
+  const callback = async (type: InteractionResponseType, data?: unknown, files?: ReturnType<typeof payloadOf>["files"]): Promise<boolean> => {
+    try {
+      await client.rest.post(Routes.interactionCallback(raw.id, raw.token), {
+        body: data === undefined ? { type } : { type, data },
+        auth: false,
+        ...(files === undefined || files.length === 0 ? {} : { files }),
+      });
+      return true;
+    } catch (error) {
+      const failure = failureOf(error);
+      log.warn("press.not_acknowledged", { reason: failure.reason, detail: failure.detail });
+      state = "lost";
+      return false;
+    }
+  };
+  const useToken = async (view: View, is_private: boolean): Promise<boolean> => {
+    const payload = payloadOf(view, is_private ? MessageFlags.Ephemeral : 0);
+    try {
+      if (state === "deferred" || state === "deferred_private") {
+        await client.rest.patch(Routes.webhookMessage(client.application.id, raw.token), { ...payload, auth: false });
+      } else {
+        await client.rest.post(Routes.webhook(client.application.id, raw.token), { ...payload, auth: false });
+      }
+      return true;
+    } catch (error) {
+      log.warn("press.not_answered", { ...failureOf(error) });
+      return false;
+    }
+  };
+  return {
+    async defer({ private: is_private }) {
+      const data = is_private ? { flags: MessageFlags.Ephemeral } : {};
+      if (await callback(InteractionResponseType.DeferredChannelMessageWithSource, data)) state = is_private ? "deferred_private" : "deferred";
+    },
+    async acknowledge() {
+      const type = raw.type === InteractionType.MessageComponent || (raw.type === InteractionType.ModalSubmit && raw.message !== undefined)
+        ? InteractionResponseType.DeferredMessageUpdate
+        : InteractionResponseType.DeferredChannelMessageWithSource;
+      if (await callback(type)) state = "acknowledged";
+    },
+    async answer(view, options) {
+      const is_private = options?.private ?? true;
+      const token_alive = clock.now() - started < TOKEN_LIFETIME_MS;
+      if (state === "new") {
+        const { body, files } = payloadOf(view, is_private ? MessageFlags.Ephemeral : 0);
+        if (await callback(InteractionResponseType.ChannelMessageWithSource, body, files)) state = "answered";
+      } else if (state !== "lost" && token_alive && (await useToken(view, is_private))) {
+        state = "answered";
+        return;
+      }
+      if (state !== "answered") await post(place.channel_id, view);
+    },
+    async openForm(form) {
+      if (await callback(InteractionResponseType.Modal, formPayload(form))) state = "answered";
+    },
+  };
+}

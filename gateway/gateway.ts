@@ -1,0 +1,20 @@
+import type { Clock } from "../src/lib/clock.ts";
+import type { Log } from "../src/lib/log.ts";
+import type { ChannelAdapter } from "./channel_adapter.ts";
+import type { GatewaySettings } from "./config.ts";
+import type { PendingApprovals } from "./pending.ts";
+import type { RouteBook } from "./routes.ts";
+import type { ServerClient } from "./server_client.ts";
+
+/** What every part of a gateway works with. */
+export interface Gateway {
+  settings: GatewaySettings;
+  log: Log;
+  clock: Clock;
+  /** Aborted when the gateway stops. */
+  signal: AbortSignal;
+  server: ServerClient;
+  adapter: ChannelAdapter;
+  routes: RouteBook;
+  pending: PendingApprovals;
+}
