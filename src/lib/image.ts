@@ -97,30 +97,30 @@ export async function sendableImage(bytes: Buffer, facts: ImageFacts): Promise<S
 
 type Size = readonly [width: number, height: number];
 
+/** Each throws a RangeError on a header that ends too soon. */
+const SIZE_READERS: Readonly<Record<ImageFormat, (bytes: Buffer) => Size | null>> = {
+  png: (bytes) => [bytes.readUInt32BE(16), bytes.readUInt32BE(20)],
+  gif: (bytes) => [bytes.readUInt16LE(6), bytes.readUInt16LE(8)],
+  bmp: bmpSize,
+  ico: icoSize,
+  jpeg: jpegSize,
+  webp: webpSize,
+  tiff: tiffSize,
+};
+
 function sizeOf(bytes: Buffer, format: ImageFormat): Size | null {
   try {
-    switch (format) {
-      case "png":
-        return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
-      case "gif":
-        return [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];
-      case "bmp":
-        return bytes.readUInt32LE(14) === 12
-          ? [bytes.readUInt16LE(18), bytes.readUInt16LE(20)]
-          : [bytes.readInt32LE(18), Math.abs(bytes.readInt32LE(22))];
-      case "ico":
-        return icoSize(bytes);
-      case "jpeg":
-        return jpegSize(bytes);
-      case "webp":
-        return webpSize(bytes);
-      case "tiff":
-        return tiffSize(bytes);
-    }
+    return SIZE_READERS[format](bytes);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
   }
+}
+
+/** The oldest header, of 12 bytes, has short numbers; a negative height means that the top row comes first. */
+function bmpSize(bytes: Buffer): Size {
+  if (bytes.readUInt32LE(14) === 12) return [bytes.readUInt16LE(18), bytes.readUInt16LE(20)];
+  return [bytes.readInt32LE(18), Math.abs(bytes.readInt32LE(22))];
 }
 
 /** "BM" alone begins many a text, so the sizes in the header must make sense too. */

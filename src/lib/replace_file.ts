@@ -34,8 +34,9 @@ export async function replaceFile(real_path: string, shown: string, bytes: Uint8
   try {
     await mkdir(dirname(real_path), { recursive: true });
     const present = await statsOf(real_path);
-    if (present !== null && !present.isFile())
+    if (present !== null && !present.isFile()) {
       return { ok: false, error: `${shown} is not a regular file, so it was not written.` };
+    }
     if (present !== null) await access(real_path, constants.W_OK);
     const has_other_names = present !== null && present.nlink > 1;
     const mtime_ms =

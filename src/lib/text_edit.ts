@@ -112,8 +112,9 @@ function plainBreaks(text: string): string {
 /** Where each CRLF's line break stands once all CRs before line breaks are gone. */
 function crlfPositions(text: string): number[] {
   const positions: number[] = [];
-  for (let at = text.indexOf("\r\n"); at !== -1; at = text.indexOf("\r\n", at + 2))
+  for (let at = text.indexOf("\r\n"); at !== -1; at = text.indexOf("\r\n", at + 2)) {
     positions.push(at - positions.length);
+  }
   return positions;
 }
 

@@ -36,24 +36,19 @@ export function decodeText(bytes: Buffer): DecodedText | null {
   const start = probeText(bytes);
   if (start === null) return null;
   const body = bytes.subarray(start.mark_bytes);
-  if (start.encoding === "utf-8" && !isUtf8(body))
+  if (start.encoding === "utf-8" && !isUtf8(body)) {
     return { text: bytes.toString("latin1"), encoding: "latin-1", mark_bytes: 0 };
+  }
   if (start.encoding === "utf-16be") return { ...start, text: swapped(body).toString("utf16le") };
   return { ...start, text: body.toString(start.encoding === "utf-8" ? "utf8" : "utf16le") };
 }
 
 /** The bytes of a text, without a byte order mark; null when the encoding has no place for one of its characters. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer | null {
-  switch (encoding) {
-    case "utf-8":
-      return Buffer.from(text, "utf8");
-    case "utf-16le":
-      return Buffer.from(text, "utf16le");
-    case "utf-16be":
-      return swapped(Buffer.from(text, "utf16le"));
-    case "latin-1":
-      return /[^\0-\u{ff}]/u.test(text) ? null : Buffer.from(text, "latin1");
-  }
+  if (encoding === "utf-8") return Buffer.from(text, "utf8");
+  if (encoding === "utf-16le") return Buffer.from(text, "utf16le");
+  if (encoding === "utf-16be") return swapped(Buffer.from(text, "utf16le"));
+  return /[^\0-\u{ff}]/u.test(text) ? null : Buffer.from(text, "latin1");
 }
 
 /** Tells whether bytes that come in pieces are UTF-8 as a whole; a streaming decoder would, a hundred times slower. */

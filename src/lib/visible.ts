@@ -1,11 +1,12 @@
 /**
  * Characters that a reader cannot see or that reorder what is seen, so that a text could read otherwise than it runs:
- * controls but for tab and line feed, bidirectional marks and overrides, zero-width spaces, line separators and tags.
- * Joiners stay, since emoji and several scripts need them.
+ * controls but for tab and line feed, bidirectional marks and overrides, zero-width spaces, fillers, line separators
+ * and tags. Joiners stay, since emoji and several scripts need them.
  */
 const INVISIBLE = new RegExp(
-  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u{ad}\\u{61c}\\u{180e}\\u{200b}\\u{200e}\\u{200f}" +
-    "\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{feff}\\u{e0000}-\\u{e007f}]",
+  "[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u{ad}\\u{34f}\\u{61c}\\u{115f}\\u{1160}\\u{17b4}\\u{17b5}\\u{180e}" +
+    "\\u{200b}\\u{200e}\\u{200f}\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{3164}\\u{feff}\\u{ffa0}" +
+    "\\u{fff9}-\\u{fffb}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e007f}]",
   "gu",
 );
 

@@ -121,8 +121,9 @@ function expandPath(path: string, root: string): Expansion {
   if (!path.startsWith("~")) return { ok: true, absolute: isAbsolute(path) ? path : root + sep + path };
   const end = path.includes("/") ? path.indexOf("/") : path.length;
   const home = homeOf(path.slice(1, end));
-  if (home === null)
+  if (home === null) {
     return { ok: false, error: `There is no user ${quote(path.slice(1, end))}; a file of that name is ./${path}.` };
+  }
   return { ok: true, absolute: home + path.slice(end) };
 }
 
@@ -148,7 +149,7 @@ type Following = { ok: true; real_path: string } | { ok: false; error: string };
  * `realpath` it goes on where parts are missing: a link whose target does not exist yet resolves to that target.
  */
 function followLinks(absolute: string): Following {
-  const pending = absolute.split(sep).reverse();
+  const pending = absolute.split(sep).toReversed();
   const wants_folder = absolute.endsWith(sep);
   let current: string = sep;
   let state: "folder" | "file" | "missing" = "folder";
@@ -169,17 +170,19 @@ function followLinks(absolute: string): Following {
       const target = linkTarget(next);
       if (target === null) return { ok: false, error: `the link ${next} cannot be followed.` };
       if (isAbsolute(target)) current = sep;
-      pending.push(...target.split(sep).reverse());
+      pending.push(...target.split(sep).toReversed());
       continue;
     }
     if (kind !== "folder" && kind !== "file" && kind !== "missing") return { ok: false, error: kind.error };
     current = next;
     state = kind;
   }
-  if (wants_folder && state === "file")
+  if (wants_folder && state === "file") {
     return { ok: false, error: "it ends in a slash, but it is a file, not a folder." };
-  if (wants_folder && state === "missing")
+  }
+  if (wants_folder && state === "missing") {
     return { ok: false, error: "it ends in a slash, but there is no such folder." };
+  }
   return { ok: true, real_path: state === "missing" ? current : spelledByDisk(current) };
 }
 
@@ -207,20 +210,15 @@ function kindOf(path: string): PathKind {
     const stats = lstatSync(path);
     if (stats.isSymbolicLink()) return "link";
     return stats.isDirectory() ? "folder" : "file";
-  } catch (cause) {
-    switch ((cause as NodeJS.ErrnoException).code) {
-      case "ENOENT":
-        return "missing";
-      case "ENAMETOOLONG":
-        return { error: "the name is too long." };
-      case "EACCES":
-      case "EPERM":
-        return { error: `${dirname(path)} may not be entered by the server's user.` };
-      case "ELOOP":
-        return { error: "its links lead in a circle." };
-      default:
-        return { error: `it cannot be looked at (${(cause as NodeJS.ErrnoException).code ?? "unknown error"}).` };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    if (code === "ENOENT") return "missing";
+    if (code === "ENAMETOOLONG") return { error: "the name is too long." };
+    if (code === "ELOOP") return { error: "its links lead in a circle." };
+    if (code === "EACCES" || code === "EPERM") {
+      return { error: `${dirname(path)} may not be entered by the server's user.` };
     }
+    return { error: `it cannot be looked at (${code}).` };
   }
 }
 

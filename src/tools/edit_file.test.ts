@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toolBench, type ToolBench } from "../../test/support/tool_context.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -309,8 +309,7 @@ test("bytes outside the match never change", async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, encoding, async (head, tail, replacement, form) => {
       const marker = "<<the match>>";
-      const encode = (part: string): Buffer =>
-        Buffer.from(part, form === "utf8 with mark" ? "utf8" : (form as "utf8" | "latin1" | "utf16le"));
+      const encode = (part: string): Buffer => Buffer.from(part, form === "utf8 with mark" ? "utf8" : form);
       fc.pre(
         [head, tail, replacement].every(
           (part) =>
@@ -329,6 +328,6 @@ test("bytes outside the match never change", async () => {
       expect(bytes.subarray(0, before.length)).toEqual(before);
       expect(bytes.subarray(bytes.length - after.length)).toEqual(after);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 }, 60_000);

@@ -77,10 +77,12 @@ async function prepare(args: JsonObject, context: PrepareContext): Promise<Prepa
   const file = await load(real_path, shown, new AbortController().signal);
   if (!file.ok) return file;
   const known = context.fileRead(real_path);
-  if (known === undefined)
+  if (known === undefined) {
     return { ok: false, error: `${shown} was not read in this session. Read it with read_file first, then edit.` };
-  if (!isSame(file.state, known))
+  }
+  if (!isSame(file.state, known)) {
     return { ok: false, error: `${shown} changed since it was read. Read it again with read_file, then edit.` };
+  }
   const found = locate(file.text, shown, wanted.edit);
   if (!found.ok) return found;
   const edited = splice(file, found, wanted.edit, shown);
@@ -114,12 +116,15 @@ function wantedEdit(args: JsonObject): { ok: true; edit: Wanted } | Failure {
   if (!old_string.ok) return old_string;
   const new_string = textArgument(args, "new_string");
   if (!new_string.ok) return new_string;
-  if (old_string.value === "")
+  if (old_string.value === "") {
     return { ok: false, error: "old_string is empty. Give the text to replace; to make a new file use write_file." };
-  if (old_string.value === new_string.value)
+  }
+  if (old_string.value === new_string.value) {
     return { ok: false, error: "old_string and new_string are the same, so there is nothing to change." };
-  if (!new_string.value.isWellFormed())
+  }
+  if (!new_string.value.isWellFormed()) {
     return { ok: false, error: "new_string holds half a surrogate pair, which no file can hold." };
+  }
   const near_line = integerArgument(args, "near_line", 1);
   const edit = {
     old_string: old_string.value,
@@ -144,8 +149,9 @@ async function load(
 function locate(text: string, shown: string, wanted: Wanted): Location {
   const search = findMatches(text, wanted.old_string);
   if (search.status === "none") return { ok: false, error: notFound(text, shown, wanted.old_string) };
-  if (search.status === "too_many")
+  if (search.status === "too_many") {
     return { ok: false, error: `old_string stands in ${shown} too often. Give more of the text around the place.` };
+  }
   const { matches, verbatim } = search;
   const unique = matches.length === 1;
   const match = unique ? matches[0] : wanted.near_line === null ? undefined : nearestMatch(matches, wanted.near_line);
@@ -252,11 +258,12 @@ function findShownPlace(file: LoadedFile, plan: EditPlan, context: ToolContext):
   if (search.status !== "found") return locate(file.text, plan.shown, plan);
   const [first, ...others] = search.matches
     .map((match) => ({ match, sides: sidesAsShown(file.text, match, plan) }))
-    .sort((a, b) => b.sides - a.sides);
+    .toSorted((a, b) => b.sides - a.sides);
   const is_alone = plan.unique && others.length === 0;
   const is_known = first !== undefined && first.sides > (others[0]?.sides ?? 0);
-  if (first !== undefined && (is_alone || is_known))
+  if (first !== undefined && (is_alone || is_known)) {
     return { ok: true, match: first.match, unique: is_alone, verbatim: search.verbatim };
+  }
   return {
     ok: false,
     error: `After an earlier edit of ${plan.shown} the place that was shown is no longer certain. Read it again first.`,

@@ -96,14 +96,17 @@ function lineRange(plan: ReadPlan, context: ToolContext): LineRange {
 
 function textOutput(plan: ReadPlan, text: ReadText, mtime_ms: number): ToolOutput {
   const { shown } = plan;
-  if (text.status === "binary")
+  if (text.status === "binary") {
     return failure(`${shown} is a binary file (it holds NUL bytes), so it cannot be read as text.`);
-  if (text.status === "too_large")
+  }
+  if (text.status === "too_large") {
     return failure(`${shown} is larger than 4 GiB. Use bash with sed, head or tail for a part of it.`);
+  }
   const files = [{ real_path: plan.real_path, mtime_ms, hash: text.hash }];
   const { total_lines, lines } = text;
-  if (total_lines === 0)
+  if (total_lines === 0) {
     return { output: `${shown} is empty (0 lines).`, is_error: false, effect: "none", display: "0 lines", files };
+  }
   const first = plan.offset ?? 1;
   if (first > total_lines) {
     return failure(
@@ -141,8 +144,9 @@ function notesOn(
     const more = last < total_lines ? ` Go on with offset ${last + 1}.` : "";
     notes.push(`[Lines ${first}–${last} of ${total_lines}.${more}]`);
   }
-  if (text.lines.some((line) => line.clipped_of_bytes !== null))
+  if (text.lines.some((line) => line.clipped_of_bytes !== null)) {
     notes.push("[A clipped line can be read in parts with bash, such as cut -c.]");
+  }
   if (encoding === "latin-1") notes.push("[Not valid UTF-8: shown, and edited, as Latin-1.]");
   else if (encoding !== "utf-8") notes.push(`[Encoded as ${ENCODING_NAMES[encoding]}; edits keep that.]`);
   if (crlf_lines > 0) {
@@ -156,8 +160,9 @@ function notesOn(
 async function readImage(plan: ReadPlan, context: ToolContext): Promise<ToolOutput> {
   const { shown, real_path } = plan;
   const file = await readWholeFile(real_path, shown, IMAGE_BYTES_MAX, context.signal);
-  if (file.status === "too_large")
+  if (file.status === "too_large") {
     return failure(`${shown} is a picture of more than 4 MB, which is too large to read. Make a smaller copy first.`);
+  }
   if (file.status !== "read") return failure(file.error);
   const facts = imageFacts(file.bytes);
   if (facts === null) return failure(`${shown} changed while it was read. Call read_file again.`);
@@ -169,8 +174,9 @@ async function readImage(plan: ReadPlan, context: ToolContext): Promise<ToolOutp
     effect: "none",
     files,
   });
-  if (!context.model.supports_vision)
+  if (!context.model.supports_vision) {
     return described("This model cannot see pictures, so only this description is given.");
+  }
   const image = await sendableImage(file.bytes, facts);
   if (image.status === "unsupported") return described(`It is not shown: ${image.reason}.`);
   const filename = shown.slice(shown.lastIndexOf("/") + 1);

@@ -182,8 +182,9 @@ function mounts(): boolean {
   }
 }
 
-if (!can_mount)
-  console.info("Skipped: the full-disk test mounts a small tmpfs, which needs root and the right to mount.");
+if (!can_mount) {
+  process.stdout.write("Skipped: the full-disk test mounts a small tmpfs, which takes root and the right to mount.\n");
+}
 test.skipIf(!can_mount)("a full disk leaves the old content and says why (FILE-30)", async () => {
   mkdirSync(bench.path("disk"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", bench.path("disk")]);
@@ -195,7 +196,7 @@ test.skipIf(!can_mount)("a full disk leaves the old content and says why (FILE-3
       expect(result).toMatchObject({ is_error: true, output: expect.stringContaining("the disk is full") });
       expect(readFileSync(bench.path(name), "utf8")).toBe("old");
     }
-    expect(readdirSync(bench.path("disk")).sort()).toEqual(["a", "b", "c"]);
+    expect(readdirSync(bench.path("disk")).toSorted()).toEqual(["a", "b", "c"]);
   } finally {
     execFileSync("umount", [bench.path("disk")]);
   }

@@ -36,8 +36,9 @@ async function prepare(args: JsonObject, context: PrepareContext): Promise<Prepa
   if (!path.ok) return path;
   const content = textArgument(args, "content");
   if (!content.ok) return content;
-  if (!content.value.isWellFormed())
+  if (!content.value.isWellFormed()) {
     return { ok: false, error: "content holds half a surrogate pair, which no file can hold. Send it without." };
+  }
   const resolution = context.workspace.resolve(path.value);
   if (!resolution.ok) return resolution;
   const target = resolution.path;
@@ -78,8 +79,9 @@ async function lookAt(target: ResolvedPath): Promise<Present> {
   const never = new AbortController().signal;
   const whole = await readWholeFile(target.real_path, target.shown, DIFF_BYTES_MAX, never);
   if (whole.status === "missing") return { status: "nothing" };
-  if (whole.status === "read")
+  if (whole.status === "read") {
     return { status: "file", state: whole.state, text: decodeText(whole.bytes)?.text ?? null };
+  }
   if (whole.status === "failed") return whole;
   const large = await readFileState(target.real_path, target.shown, never);
   if (large.status === "read") return { status: "file", state: large.state, text: null };

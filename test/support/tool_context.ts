@@ -101,9 +101,9 @@ export function toolBench(fields: Partial<ToolContext> = {}): ToolBench {
 }
 
 /** A stand-in for a part that a test did not give: any use of it throws. */
-function notProvided<Part extends object>(name: string): Part {
+function notProvided(name: string): never {
   const refuse = (): never => {
     throw new Error(`This test uses ${name}, which was not provided.`);
   };
-  return new Proxy<Part>(refuse as unknown as Part, { get: refuse, apply: refuse });
+  return new Proxy(refuse, { get: refuse, apply: refuse }) as never;
 }
