@@ -71,12 +71,12 @@ function listenProblem(error: unknown, config: Config): string {
 }
 
 function announce(parts: Composition, config: Config, setup_code: string, terminal: Terminal): void {
-  for (const notice of parts.notices) terminal.out(notice);
-  terminal.out(`Server: http://${config.server.host}:${config.server.port}`);
+  for (const notice of parts.notices) terminal.print(notice);
+  terminal.print(`Server: http://${config.server.host}:${config.server.port}`);
   parts.store.users
     .count()
     .then((count) => {
-      if (count === 0) terminal.out(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
+      if (count === 0) terminal.print(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
     })
     .catch((error: unknown) => parts.log.warn("users.count_failed", { error }));
   process.send?.({ type: "ready" });
