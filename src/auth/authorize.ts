@@ -1,14 +1,16 @@
 import type { Principal } from "../contracts/principal.ts";
 import type { Scope } from "../protocol/auth.ts";
 
-/** What a person can want of a workstream. `steer` changes or ends it: close, delete, rewind, invite. */
-export type WorkstreamAction = "see" | "speak" | "approve" | "steer";
+/** What a person can want of a workstream. `steer` changes it: rewind, delete, invite. */
+export type WorkstreamAction = "see" | "speak" | "approve" | "close" | "steer";
 
 /** What about a workstream decides rights. */
 export interface WorkstreamRights {
   owner_id: string | null;
   /** Whether the person who asks was invited. */
   invited: boolean;
+  /** Whether it is shown on a chat platform. */
+  shown: boolean;
 }
 
 export type Authorization =
@@ -18,7 +20,7 @@ export type Authorization =
 
 const ALLOWED: Authorization = { allowed: true };
 
-const SCOPE_NEEDED = { see: "read", speak: "write", approve: "approve", steer: "write" } as const satisfies Record<
+const SCOPE_NEEDED = { see: "read", speak: "write", approve: "approve", close: "write", steer: "write" } as const satisfies Record<
   WorkstreamAction,
   Scope
 >;
@@ -26,10 +28,10 @@ const SCOPE_NEEDED = { see: "read", speak: "write", approve: "approve", steer: "
 /**
  * Whether a person may do this to that workstream: the one place that says so. Owners may all that their scopes allow,
  * the invited see and speak, the platform's approve role decides in others' workstreams and its admin role steers
- * them too. Everyone else, and a gateway that acts for nobody, sees nothing.
+ * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, and closes it when its thread is gone.
  */
 export function authorize(principal: Principal, action: WorkstreamAction, rights: WorkstreamRights): Authorization {
-  if (principal.user_id === null) return { allowed: false, reason: "hidden" };
+  if (principal.user_id === null) return authorizeGateway(principal, action, rights.shown);
   const owner = rights.owner_id !== null && rights.owner_id === principal.user_id;
   const manages = (principal.role === "approve" || principal.role === "admin") && principal.scopes.has("approve");
   if (!owner && !rights.invited && !manages) return { allowed: false, reason: "hidden" };
@@ -37,6 +39,11 @@ export function authorize(principal: Principal, action: WorkstreamAction, rights
   return owner || mayAsGuest(action, rights.invited, manages, principal.role === "admin")
     ? ALLOWED
     : { allowed: false, reason: "forbidden" };
+}
+
+function authorizeGateway(principal: Principal, action: WorkstreamAction, shown: boolean): Authorization {
+  if (!principal.is_service || !shown) return { allowed: false, reason: "hidden" };
+  return action === "see" || action === "close" ? ALLOWED : { allowed: false, reason: "forbidden" };
 }
 
 function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean, admin: boolean): boolean {
@@ -47,6 +54,7 @@ function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean
       return invited || (manages && admin);
     case "approve":
       return manages;
+    case "close":
     case "steer":
       return manages && admin;
   }

@@ -1,4 +1,9 @@
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from "fastify";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createLoginLimiter } from "../auth/login_limiter.ts";
 import type { Principal } from "../contracts/principal.ts";
@@ -61,12 +66,12 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     trustProxy: options.trusted_proxies.length > 0 ? [...options.trusted_proxies] : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: true,
     routerOptions: { ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
-    schemaController: { compilersFactory: { buildValidator: () => compileSchema, buildSerializer: () => refuseSerializer } },
+    schemaController: { compilersFactory: COMPILERS },
   });
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.decorateRequest("principal", null);
   app.setErrorHandler((error, request, reply) => answerError(log, error, request, reply));
   app.setNotFoundHandler(() => {
@@ -78,13 +83,22 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
   return app;
 }
 
-function compileSchema({ schema, httpPart }: { schema: unknown; httpPart?: string }): (data: unknown) => unknown {
-  const part: RequestPart = httpPart === "querystring" ? "querystring" : "body";
-  return lazyValidator(schema as TSchema, part);
-}
+type Compilers = NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
 
-function refuseSerializer(): never {
-  throw new Error("Answers are serialised by JSON.stringify; routes do not give Fastify a response schema.");
+/**
+ * In place of Fastify's own compilers, which would load ajv and compile every schema at the start. Fastify takes any
+ * function that answers a failure; its types describe ajv's alone.
+ */
+const COMPILERS = {
+  buildValidator: () => compileSchema,
+  buildSerializer: () => () => {
+    throw new Error("Answers are serialised by JSON.stringify; routes do not give Fastify a response schema.");
+  },
+} as unknown as Compilers;
+
+function compileSchema({ schema, httpPart }: { schema: TSchema; httpPart?: string }): (data: unknown) => unknown {
+  const part: RequestPart = httpPart === "querystring" ? "querystring" : "body";
+  return lazyValidator(schema, part);
 }
 
 function addParsers(app: FastifyInstance): void {

@@ -32,6 +32,7 @@ export async function admit(context: HttpContext, route: Route, request: Fastify
     return NOBODY;
   }
   const principal = await identify(context, request);
+  if (route.gateway_too === true && principal.is_service && principal.actor === null) return principal;
   requireScope(principal, route.scope === "loopback_or_read" ? "read" : route.scope);
   return principal;
 }

@@ -35,6 +35,8 @@ interface Description {
   status?: number;
   /** Takes multipart form data instead of JSON. */
   multipart?: boolean;
+  /** Also open to a gateway that acts for nobody, where `authorize` lets it. */
+  gateway_too?: boolean;
   /** Not counted by the rate limit. */
   unlimited?: boolean;
 }

@@ -107,6 +107,7 @@ function createReader(
     const batch = queue;
     queue = [];
     blocked = !response.write(batches.join(batch));
+    if (!blocked) readies.splice(0).forEach((resolve) => resolve());
   };
 
   const reader: Reader = {

@@ -1,5 +1,4 @@
 import type { Frame, LiveSnapshot } from "../contracts/engine.ts";
-import { encodeSseFrame } from "../lib/sse.ts";
 import { createJournalFollower, type FollowerDependencies } from "./journal_follower.ts";
 import type { SseConnection } from "./sse_hub.ts";
 
@@ -86,5 +85,6 @@ function presentFrames(
 
 /** A question that is put again is not the reader's place in the journal, so it comes without its id. */
 function withoutId(frame: Frame): Buffer {
-  return frame.seq === null ? frame.bytes() : encodeSseFrame(JSON.stringify(frame.event), null);
+  const bytes = frame.bytes();
+  return frame.seq === null ? bytes : bytes.subarray(bytes.indexOf("\n") + 1);
 }

@@ -31,6 +31,9 @@ export const RouteBody = Type.Object(
     guild_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
     parent_channel_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
     last_inbound_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
+    cursor_seq: Type.Optional(
+      Type.Integer({ minimum: 0, description: "What counts as shown: nothing for a thread, everything for a DM if absent" }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -114,3 +117,49 @@ export interface ChannelFrame {
 
 /** The first frame on a channel stream, and one after everything missed has been sent. */
 export type ChannelControlFrame = { control: "hello"; node_id: string } | { control: "caught_up" };
+
+export const ChannelLinkAnswer = Type.Object({
+  channel_type: Type.String(),
+  channel_user_id: Type.String(),
+  user_id: Type.String(),
+  username: Type.String(),
+  display_name: Type.String(),
+  scopes: Type.String(),
+  created: Type.String(),
+});
+
+export const ChannelLinksAnswer = Type.Object({ links: Type.Array(ChannelLinkAnswer) });
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+export const ChannelRouteAnswer = Type.Object({
+  channel_type: Type.String(),
+  channel_id: Type.String(),
+  ws_id: Type.String(),
+  kind: Type.Enum(["thread", "dm"]),
+  guild_id: NullableText,
+  parent_channel_id: NullableText,
+  last_inbound_id: NullableText,
+  cursor_seq: Type.Integer(),
+  created: Type.String(),
+});
+
+export const ChannelRoutesAnswer = Type.Object({ routes: Type.Array(ChannelRouteAnswer) });
+
+export const PostedMessageAnswer = Type.Object({
+  channel_type: Type.String(),
+  channel_id: Type.String(),
+  message_id: Type.String(),
+  ws_id: Type.String(),
+  shows: Type.String(),
+  part: Type.Integer(),
+  created: Type.String(),
+});
+
+export const PostedQuery = Type.Object({
+  ws_id: Type.Optional(Type.String({ maxLength: 64 })),
+  shows: Type.Optional(Type.String({ maxLength: 160 })),
+  channel_id: Type.Optional(Type.String({ maxLength: 64, description: "The newest message in this channel" })),
+});
+
+export const PostedAnswer = Type.Object({ posted: Type.Array(PostedMessageAnswer) });

@@ -46,3 +46,18 @@ export type ServiceBody = Type.Static<typeof ServiceBody>;
 /** Seconds between a gateway's heartbeats, and for how long one counts as healthy after the last. */
 export const HEARTBEAT_INTERVAL_S = 30;
 export const HEARTBEAT_HEALTHY_S = 120;
+
+export const ServicesQuery = Type.Object({ service_type: Type.String({ minLength: 1, maxLength: 64 }) });
+
+export const ServicesAnswer = Type.Object({
+  services: Type.Array(
+    Type.Object({
+      service_type: Type.String(),
+      service_id: Type.String(),
+      url: Type.String(),
+      metadata: Type.Record(Type.String(), Type.Unknown()),
+      last_heartbeat: Type.String(),
+      created: Type.String(),
+    }),
+  ),
+});

@@ -1,16 +1,32 @@
 import type { HttpContext } from "../context.ts";
 import type { Route } from "../route.ts";
+import { adminRoutes } from "./admin.ts";
+import { attachmentRoutes } from "./attachments.ts";
 import { authRoutes } from "./auth.ts";
+import { channelRoutes } from "./channels.ts";
 import { eventRoutes } from "./events.ts";
+import { memoryRoutes } from "./memories.ts";
 import { messageRoutes } from "./messages.ts";
+import { oversightRoutes } from "./oversight.ts";
+import { postedRoutes } from "./posted.ts";
+import { serviceRoutes } from "./services.ts";
+import { systemRoutes } from "./system.ts";
 import { workstreamRoutes } from "./workstreams.ts";
 
 /** Every route of the server. */
 export function routeTable(context: HttpContext): Route[] {
   return [
+    ...systemRoutes(context),
     ...authRoutes(context),
     ...workstreamRoutes(context),
     ...messageRoutes(context),
     ...eventRoutes(context),
+    ...attachmentRoutes(context),
+    ...memoryRoutes(context),
+    ...adminRoutes(context),
+    ...oversightRoutes(context),
+    ...channelRoutes(context),
+    ...postedRoutes(context),
+    ...serviceRoutes(context),
   ];
 }

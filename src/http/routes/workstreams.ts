@@ -90,6 +90,7 @@ function listRoutes({ store, engine, clock, options, started }: HttpContext): Ro
       path: PATHS.history,
       summary: "The newest messages of a conversation",
       scope: "read",
+      gateway_too: true,
       query: HistoryQuery,
       answer: HistoryAnswerSchema,
       async handle({ principal, params, query }) {
@@ -108,6 +109,7 @@ function lifeRoutes(context: HttpContext): Route[] {
       path: PATHS.workstreams_new,
       summary: "Starts a workstream or opens an earlier one again",
       scope: "write",
+      gateway_too: true,
       body: NewWorkstreamBody,
       answer: NewWorkstreamAnswer,
       handle: ({ principal, body }) => startWorkstream(context, principal, body),
@@ -117,10 +119,11 @@ function lifeRoutes(context: HttpContext): Route[] {
       path: PATHS.close,
       summary: "Closes a workstream; it can be opened again",
       scope: "write",
+      gateway_too: true,
       body: CloseBody,
       answer: OkAnswer,
       async handle({ principal, params, body }) {
-        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "steer");
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "close");
         requireSuccess(await engine.close(ws_id, body.reason ?? "closed"));
         return { status: "ok" };
       },
@@ -189,9 +192,10 @@ async function startWorkstream(
   const row = await createOrFind(context, owner, body, resume);
   const text = body.initial_message?.trim() ?? "";
   if (text !== "" || (body.attachment_ids ?? []).length > 0) {
+    const client_send_id = body.client_send_id ?? (body.ws_id === undefined ? undefined : `new:${body.ws_id}`);
     const message = await incomingMessage(context, owner, row.workstream.ws_id, {
       message: body.initial_message ?? "",
-      ...(body.client_send_id === undefined ? {} : { client_send_id: body.client_send_id }),
+      ...(client_send_id === undefined ? {} : { client_send_id }),
       ...(body.attachment_ids === undefined ? {} : { attachment_ids: body.attachment_ids }),
     });
     requireSuccess(await context.engine.send(row.workstream.ws_id, message));
@@ -248,8 +252,7 @@ async function createOrFind(
     case "taken": {
       // A client that lost the answer asks again with the same ids: it gets the same workstream.
       const workstream = ws_id === undefined ? null : await store.workstreams.get(ws_id);
-      const repeated = body.client_send_id !== undefined && workstream?.user_id === owner.user_id;
-      if (workstream === null || !repeated) throw conflict(result.error);
+      if (workstream === null || workstream.user_id !== owner.user_id) throw conflict(result.error);
       return { workstream, resumed: false, message_count: workstream.message_count };
     }
   }
