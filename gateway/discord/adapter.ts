@@ -34,7 +34,7 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): { adapt
     place: (channel_id) => findPlace(client, channel_id),
     hasNewer(channel_id, after) {
       const channel = client.channels.cache.get(channel_id);
-      if (channel === undefined || !("lastMessageId" in channel) || channel.lastMessageId === null) return "unknown";
+      if (channel === undefined || !("lastMessageId" in channel) || !channel.lastMessageId) return "unknown";
       return BigInt(channel.lastMessageId) > BigInt(after) ? "yes" : "no";
     },
     async history(channel_id, after, limit) {

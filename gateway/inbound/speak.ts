@@ -54,8 +54,10 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
       }
       const body = { message: text, client_send_id, attachment_ids: files.attachment_ids };
       const answer = await patiently(message, () => gateway.server.send(author, route.ws_id, body));
-      if (!answer.ok) return refuse(message, answer);
-      if (answer.value.status === "queue_full") {
+      if (!answer.ok) {
+        await refuse(message, answer);
+        if (isOutage(answer)) return;
+      } else if (answer.value.status === "queue_full") {
         await gateway.adapter.post(message.place.channel_id, textView("Too many messages are waiting already. Send this one again when I have answered some."), {
           reply_to: message.id,
         });
@@ -75,8 +77,7 @@ async function waitOutOutage<Value>(gateway: Gateway, message: InboundMessage, a
   let told = false;
   for (;;) {
     const answer = await ask();
-    const away = !answer.ok && (answer.status === 0 || answer.status === 503 || answer.status === 502);
-    if (!away || signal.aborted || clock.now() - started > OUTAGE_MS_MAX) return answer;
+    if (answer.ok || !isOutage(answer) || signal.aborted || clock.now() - started > OUTAGE_MS_MAX) return answer;
     log.warn("server.away", { waiting_ms: clock.now() - started });
     if (!told && clock.now() - started > OUTAGE_TOLD_MS) {
       told = true;
@@ -87,6 +88,10 @@ async function waitOutOutage<Value>(gateway: Gateway, message: InboundMessage, a
     await clock.sleep(pause, signal).catch(() => {});
     pause = Math.min(pause * 2, OUTAGE_PAUSE_MS_MAX);
   }
+}
+
+function isOutage(refusal: ServerRefusal): boolean {
+  return refusal.status === 0 || refusal.status === 502 || refusal.status === 503;
 }
 
 async function tellRefusal(gateway: Gateway, introducer: Introducer, message: InboundMessage, refusal: ServerRefusal): Promise<void> {

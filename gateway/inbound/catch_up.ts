@@ -1,0 +1,84 @@
+import type { ChannelRoute } from "../../src/protocol/channel.ts";
+import { isAllowed } from "../allowed.ts";
+import type { HistoryEntry, InboundMessage } from "../channel_adapter.ts";
+import type { Gateway } from "../gateway.ts";
+import { platformChannel } from "../routes.ts";
+
+export interface CatchUpSteps {
+  handle(message: InboundMessage): Promise<void>;
+  /** Runs the work at its place in an order. */
+  run(key: string, work: () => Promise<void>): Promise<void>;
+}
+
+/** More than a person reads back. */
+const MESSAGES_PER_PLACE_MAX = 200;
+/** Each costs a request, and only those with something new are asked. */
+const DIRECT_PLACES_MAX = 50;
+const CHANNELS_MAX = 50;
+/** A mention that nobody answered for longer than this is no longer waited for. */
+const MENTION_AGE_MS_MAX = 24 * 3600_000;
+
+/**
+ * Reads what people wrote while no gateway was connected: in each place that shows a workstream after the last message that
+ * was handled, and mentions in channels. Resolves when each place's work is in its queue, so that new messages wait behind it.
+ */
+export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<void> {
+  const routes = await gateway.server.routes();
+  if (!routes.ok) {
+    gateway.log.warn("catch_up.no_routes", { status: routes.status });
+    return;
+  }
+  const newest_first = routes.value.routes.toSorted((one, other) => (one.created < other.created ? 1 : -1));
+  let direct = 0;
+  for (const route of newest_first) {
+    if (platformChannel(route.channel_id).beside) continue;
+    const news = gateway.adapter.hasNewer(route.channel_id, route.last_inbound_id ?? route.channel_id);
+    // An archived thread is not known here, and has nothing new: a message would have opened it again.
+    if (news === "no" || (news === "unknown" && route.kind === "thread")) continue;
+    if (news === "unknown" && (direct += 1) > DIRECT_PLACES_MAX) continue;
+    void steps.run(route.channel_id, () => readPlace(gateway, steps, route));
+  }
+  for (const channel of gateway.adapter.openChannels().filter((place) => isAllowed(gateway.settings.discord, place)).slice(0, CHANNELS_MAX)) {
+    const after = gateway.adapter.idAt(gateway.clock.now() - MENTION_AGE_MS_MAX);
+    if (gateway.adapter.hasNewer(channel.channel_id, after) === "yes") {
+      void steps.run(`mentions:${channel.channel_id}`, () => readMentions(gateway, steps, channel.channel_id, after));
+    }
+  }
+}
+
+async function readPlace(gateway: Gateway, steps: CatchUpSteps, route: ChannelRoute): Promise<void> {
+  const place = await gateway.adapter.place(route.channel_id);
+  if (!place.ok || !isAllowed(gateway.settings.discord, place.value)) return;
+  const after = route.last_inbound_id ?? route.channel_id;
+  const history = await gateway.adapter.history(route.channel_id, after, MESSAGES_PER_PLACE_MAX);
+  if (!history.ok) {
+    gateway.log.warn("catch_up.no_history", { channel_id: route.channel_id, reason: history.reason, detail: history.detail });
+    return;
+  }
+  for (const { message } of history.value) if (message !== null) await steps.handle(message);
+}
+
+/** Mentions that have neither a thread nor an answer of ours. */
+async function readMentions(gateway: Gateway, steps: CatchUpSteps, channel_id: string, after: string): Promise<void> {
+  const history = await gateway.adapter.history(channel_id, after, MESSAGES_PER_PLACE_MAX);
+  if (!history.ok) {
+    gateway.log.warn("catch_up.no_history", { channel_id, reason: history.reason, detail: history.detail });
+    return;
+  }
+  const answered = new Set(history.value.filter((entry) => entry.ours).map((entry) => entry.reply_to_id));
+  for (const entry of history.value) {
+    if (entry.message?.mentions_us === true && !answered.has(entry.message_id)) {
+      await handleMention(gateway, steps, entry);
+    }
+  }
+}
+
+async function handleMention(gateway: Gateway, steps: CatchUpSteps, { message }: HistoryEntry): Promise<void> {
+  if (message === null) return;
+  if (message.thread_id !== null) {
+    const route = await gateway.routes.refresh(message.thread_id);
+    // With a thread of ours whose first message was accepted there is nothing left to do; with somebody else's there never was.
+    if (!route.ok || (route.value !== null && route.value.last_inbound_id !== null)) return;
+  }
+  await steps.run(message.id, () => steps.handle(message));
+}

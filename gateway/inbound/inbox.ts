@@ -1,0 +1,79 @@
+import { isAllowed } from "../allowed.ts";
+import type { ChannelPerson, InboundMessage } from "../channel_adapter.ts";
+import type { Gateway } from "../gateway.ts";
+import { createRecent } from "../recent.ts";
+import { createSerialQueue } from "../serial.ts";
+import { catchUp } from "./catch_up.ts";
+import { handleDeleted, handleEdited } from "./changes.ts";
+import { createConversations } from "./conversation.ts";
+import { handleDirect } from "./direct.ts";
+import { createIntroducer } from "./introduce.ts";
+import { createSpeaker } from "./speak.ts";
+
+/** Everything that people write, in the order they wrote it, each message once. */
+export interface Inbox {
+  receive(message: InboundMessage): void;
+  edited(message: InboundMessage): void;
+  deleted(message_id: string): void;
+  /** Reads what was missed while we were away; what comes meanwhile waits behind it. */
+  connected(): void;
+  /** Resolves when all that came is handled. */
+  idle(): Promise<void>;
+}
+
+const HANDLED_MAX = 10_000;
+
+export function createInbox(gateway: Gateway): Inbox {
+  const introducer = createIntroducer(gateway);
+  const speaker = createSpeaker(gateway, introducer);
+  const conversations = createConversations(gateway, introducer, speaker);
+  const queue = createSerialQueue();
+  const handled = createRecent<{ author: ChannelPerson; text: string }>(HANDLED_MAX);
+  let missed: Promise<void> = Promise.resolve();
+
+  const handle = async (message: InboundMessage): Promise<void> => {
+    if (gateway.signal.aborted || handled.get(message.id) !== undefined) return;
+    handled.set(message.id, { author: message.author, text: message.text });
+    if (message.place.kind === "dm") return handleDirect(gateway, speaker, conversations, message);
+    if (message.place.kind !== "thread") return message.mentions_us ? conversations.openOn(message) : undefined;
+    const route = await speaker.patiently(message, () => gateway.routes.find(message.place.channel_id));
+    if (!route.ok) return speaker.refuse(message, route);
+    if (route.value !== null) return speaker.speak(route.value, message);
+    if (message.mentions_us) await conversations.adoptThread(message);
+  };
+
+  const guarded = (work: () => Promise<void>): Promise<void> =>
+    work().catch((error: unknown) => gateway.log.error("message.failed", { error: error as Error }));
+  const enqueue = (message: InboundMessage, work: () => Promise<void>): void => {
+    void missed.then(() => queue.run(orderKey(message), () => guarded(work)));
+  };
+
+  return {
+    receive(message) {
+      if (isAllowed(gateway.settings.discord, message.place)) enqueue(message, () => handle(message));
+    },
+    edited(message) {
+      const before = handled.get(message.id);
+      if (!isAllowed(gateway.settings.discord, message.place) || before?.text === message.text) return;
+      handled.set(message.id, { author: message.author, text: message.text });
+      enqueue(message, () => handleEdited(gateway, speaker, message));
+    },
+    deleted(message_id) {
+      const before = handled.get(message_id);
+      if (before !== undefined) void guarded(() => handleDeleted(gateway, speaker, message_id, before.author));
+    },
+    connected() {
+      const run = (key: string, work: () => Promise<void>): Promise<void> => queue.run(key, () => guarded(work));
+      missed = missed.then(() => guarded(() => catchUp(gateway, { handle, run })));
+    },
+    async idle() {
+      await missed;
+      await queue.idle();
+    },
+  };
+}
+
+/** What must keep its order: a thread's messages, and the message on which it is opened, which has the same id. */
+function orderKey(message: InboundMessage): string {
+  return message.place.kind === "thread" || message.place.kind === "dm" ? message.place.channel_id : message.id;
+}
