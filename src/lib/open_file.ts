@@ -11,6 +11,11 @@ export interface FileState {
   hash: string;
 }
 
+/** Whether a file is untouched: the same bytes under a new time count as touched, since somebody wrote them. */
+export function isSameState(now: FileState, then: FileState | undefined): boolean {
+  return then !== undefined && now.hash === then.hash && now.mtime_ms === then.mtime_ms;
+}
+
 export type OpenedFile =
   | { status: "open"; handle: FileHandle; size: number; mtime_ms: number }
   /** Told apart, since some callers are about to create the file. */
@@ -37,8 +42,8 @@ export async function openRegularFile(real_path: string, shown: string): Promise
   try {
     handle = await open(real_path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    const is_missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    return { status: is_missing ? "missing" : "failed", error: describeFileError(error, shown) };
+    const status = fileErrorCode(error) === "ENOENT" ? "missing" : "failed";
+    return { status, error: describeFileError(error, shown) };
   }
   const stats = await handle.stat();
   if (stats.isFile()) return { status: "open", handle, size: stats.size, mtime_ms: stats.mtimeMs };
@@ -113,9 +118,14 @@ export async function* chunksOf(handle: FileHandle, signal: AbortSignal): AsyncG
   }
 }
 
+/** The system's code, such as `ENOENT`; empty for anything else. */
+export function fileErrorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 /** Why a file could not be read or written, in one sentence that says what to do. */
 export function describeFileError(error: unknown, shown: string): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = fileErrorCode(error);
   switch (code) {
     case "ENOENT":
       return `${shown} does not exist.`;

@@ -3,7 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { access, lstat, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256 } from "./ids.ts";
-import { describeFileError, type FileState } from "./open_file.ts";
+import { describeFileError, fileErrorCode, type FileState } from "./open_file.ts";
 
 export type Replacement = { ok: true; state: FileState } | { ok: false; error: string };
 
@@ -28,7 +28,7 @@ export async function withFileLock<Result>(real_path: string, work: () => Promis
 /**
  * Gives a file new content, creating it and its folders where they are missing. Readers and crashes see the old content
  * or the new one, never a part: a new file takes the old one's place, with its mode and owner. Only a file with several
- * names, or whose owner we cannot give to another file, is written where it is. On any failure the old content stands.
+ * names, or whose place or owner no other file can take, is written where it is. On any failure the old content stands.
  */
 export async function replaceFile(real_path: string, shown: string, bytes: Uint8Array): Promise<Replacement> {
   try {
@@ -51,16 +51,17 @@ async function statsOf(real_path: string): Promise<Stats | null> {
   try {
     return await lstat(real_path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (fileErrorCode(error) === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Answers the new file's time, or null when it could not be given the present one's owner. */
+/** Answers the new file's time, or null when no other file can take the present one's place. */
 async function writeBeside(real_path: string, bytes: Uint8Array, present: Stats | null): Promise<number | null> {
   const folder = dirname(real_path);
   const temporary = join(folder, `.turnstone-${randomBytes(8).toString("hex")}.tmp`);
-  const handle = await open(temporary, "wx", present === null ? 0o666 : 0o600);
+  const handle = await openBeside(temporary, present);
+  if (handle === null) return null;
   let is_placed = false;
   try {
     if (present !== null && !(await takesOwner(handle, present))) return null;
@@ -71,9 +72,23 @@ async function writeBeside(real_path: string, bytes: Uint8Array, present: Stats 
     is_placed = true;
     await syncFolder(folder);
     return mtimeMs;
+  } catch (error) {
+    // A file that is mounted by itself, as containers do with single files, cannot be replaced by renaming.
+    if (present !== null && fileErrorCode(error) === "EBUSY") return null;
+    throw error;
   } finally {
     await handle.close();
     if (!is_placed) await unlink(temporary);
+  }
+}
+
+/** Null in a folder that takes no new file, though the present one may be written. */
+async function openBeside(temporary: string, present: Stats | null): Promise<FileHandle | null> {
+  try {
+    return await open(temporary, "wx", present === null ? 0o666 : 0o600);
+  } catch (error) {
+    if (present !== null && ["EACCES", "EPERM", "EROFS"].includes(fileErrorCode(error))) return null;
+    throw error;
   }
 }
 
@@ -85,7 +100,7 @@ async function takesOwner(handle: FileHandle, present: Stats): Promise<boolean> 
     await handle.chmod(present.mode & 0o7777);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EPERM") return false;
+    if (fileErrorCode(error) === "EPERM") return false;
     throw error;
   }
 }
@@ -124,7 +139,7 @@ async function syncFolder(folder: string): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EINVAL")) throw error;
+    if (fileErrorCode(error) !== "EINVAL") throw error;
   } finally {
     await handle.close();
   }

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fileErrorCode } from "./open_file.ts";
 
 /** Where a path leads. */
 export interface ResolvedPath {
@@ -211,14 +212,14 @@ function kindOf(path: string): PathKind {
     if (stats.isSymbolicLink()) return "link";
     return stats.isDirectory() ? "folder" : "file";
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    const code = fileErrorCode(error);
     if (code === "ENOENT") return "missing";
     if (code === "ENAMETOOLONG") return { error: "the name is too long." };
     if (code === "ELOOP") return { error: "its links lead in a circle." };
     if (code === "EACCES" || code === "EPERM") {
       return { error: `${dirname(path)} may not be entered by the server's user.` };
     }
-    return { error: `it cannot be looked at (${code}).` };
+    return { error: `it cannot be looked at (${code || "unknown error"}).` };
   }
 }
 

@@ -299,6 +299,18 @@ test("of two edits of one place the second does not fall on another place", asyn
   expect(content("a")).toBe("x one\n\n\nhit two\n");
 });
 
+test("of two sessions that edit a file at once, one is told to read it again", async () => {
+  await given("a", "one\ntwo\n");
+  const other = toolBench({ workspace: bench.context.workspace });
+  await other.call(readFileTool(), { path: "a" });
+  const mine = await prepared({ path: "a", old_string: "one", new_string: "1" });
+  const theirs = await prepared({ path: "a", old_string: "two", new_string: "2" });
+  const results = await Promise.all([bench.execute(tool, mine.plan), other.execute(tool, theirs.plan)]);
+  expect(results.filter((result) => result.is_error)).toHaveLength(1);
+  expect(["1\ntwo\n", "one\n2\n"]).toContain(content("a"));
+  other.remove();
+});
+
 test("bytes outside the match never change", async () => {
   const piece = fc.oneof(
     fc.constantFrom("\n", "\r\n", "\r", "\t", " ", "$&", "é", "😀", "\u2028", "\f"),

@@ -1,7 +1,7 @@
 import type { PrepareContext, Preparation, Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import { integerArgument, textArgument } from "../lib/arguments.ts";
 import { unifiedDiff } from "../lib/diff.ts";
-import { readWholeFile, type FileState } from "../lib/open_file.ts";
+import { isSameState, readWholeFile, type FileState } from "../lib/open_file.ts";
 import { replaceFile, withFileLock } from "../lib/replace_file.ts";
 import { decodeText, encodeText, ENCODING_NAMES, type DecodedText } from "../lib/text_encoding.ts";
 import {
@@ -80,7 +80,7 @@ async function prepare(args: JsonObject, context: PrepareContext): Promise<Prepa
   if (known === undefined) {
     return { ok: false, error: `${shown} was not read in this session. Read it with read_file first, then edit.` };
   }
-  if (!isSame(file.state, known)) {
+  if (!isSameState(file.state, known)) {
     return { ok: false, error: `${shown} changed since it was read. Read it again with read_file, then edit.` };
   }
   const found = locate(file.text, shown, wanted.edit);
@@ -247,8 +247,8 @@ async function execute(plan: EditPlan, context: ToolContext): Promise<ToolOutput
  * the only match, or the one with the same text around: line numbers may have moved since.
  */
 function findShownPlace(file: LoadedFile, plan: EditPlan, context: ToolContext): Location {
-  if (isSame(file.state, plan.expected)) return locate(file.text, plan.shown, plan);
-  if (!isSame(file.state, context.fileRead(plan.real_path))) {
+  if (isSameState(file.state, plan.expected)) return locate(file.text, plan.shown, plan);
+  if (!isSameState(file.state, context.fileRead(plan.real_path))) {
     return {
       ok: false,
       error: `${plan.shown} was changed after this edit was shown, so the edit was not made. Read it again first.`,
@@ -275,10 +275,6 @@ function sidesAsShown(text: string, match: Match, plan: EditPlan): number {
   const same_before = text.slice(Math.max(0, match.start - CONTEXT_CHARACTERS), match.start) === plan.before;
   const same_after = text.slice(match.end, match.end + CONTEXT_CHARACTERS) === plan.after;
   return Number(same_before) + Number(same_after);
-}
-
-function isSame(now: FileState, then: FileState | undefined): boolean {
-  return then !== undefined && now.hash === then.hash && now.mtime_ms === then.mtime_ms;
 }
 
 function failure(error: string): ToolOutput {

@@ -5,6 +5,7 @@ import { readLines, type LineRange, type ReadLine, type ReadText } from "../lib/
 import { describeFileError, FILE_BYTES_MAX, openRegularFile, readWholeFile } from "../lib/open_file.ts";
 import { ENCODING_NAMES } from "../lib/text_encoding.ts";
 import { visibleLine } from "../lib/visible.ts";
+import { counted } from "../lib/words.ts";
 import { describePath, stillLeadsTo } from "../lib/workspace.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
 
@@ -110,7 +111,7 @@ function textOutput(plan: ReadPlan, text: ReadText, mtime_ms: number): ToolOutpu
   const first = plan.offset ?? 1;
   if (first > total_lines) {
     return failure(
-      `${shown} has ${inWords(total_lines, "line")}, so there is nothing at offset ${first}. Use a smaller offset.`,
+      `${shown} has ${counted(total_lines, "line")}, so there is nothing at offset ${first}. Use a smaller offset.`,
     );
   }
   const last = first + lines.length - 1;
@@ -121,14 +122,14 @@ function textOutput(plan: ReadPlan, text: ReadText, mtime_ms: number): ToolOutpu
     output: notes.length === 0 ? body : `${body}\n\n${notes.join("\n")}`,
     is_error: false,
     effect: "none",
-    display: is_whole ? inWords(total_lines, "line") : `lines ${first}–${last} of ${total_lines}`,
+    display: is_whole ? counted(total_lines, "line") : `lines ${first}–${last} of ${total_lines}`,
     files,
   };
 }
 
 function numberedLine(number: number, line: ReadLine): string {
   const clipped =
-    line.clipped_of_bytes === null ? "" : ` … [line clipped: it has ${inWords(line.clipped_of_bytes, "byte")}]`;
+    line.clipped_of_bytes === null ? "" : ` … [line clipped: it has ${counted(line.clipped_of_bytes, "byte")}]`;
   return `${String(number).padStart(6)}\t${line.text}${clipped}`;
 }
 
@@ -167,7 +168,7 @@ async function readImage(plan: ReadPlan, context: ToolContext): Promise<ToolOutp
   const facts = imageFacts(file.bytes);
   if (facts === null) return failure(`${shown} changed while it was read. Call read_file again.`);
   const files = [{ real_path, ...file.state }];
-  const about = `${shown}: ${describeImage(facts)}, ${inWords(file.bytes.length, "byte")}`;
+  const about = `${shown}: ${describeImage(facts)}, ${counted(file.bytes.length, "byte")}`;
   const described = (reason: string): ToolOutput => ({
     output: `${about}. ${reason}`,
     is_error: false,
@@ -189,10 +190,6 @@ async function readImage(plan: ReadPlan, context: ToolContext): Promise<ToolOutp
 function describeImage(facts: ImageFacts): string {
   const size = facts.width === null || facts.height === null ? "of unknown size" : `${facts.width}×${facts.height}`;
   return `${facts.format.toUpperCase()} picture, ${size}`;
-}
-
-function inWords(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function failure(error: string): ToolOutput {

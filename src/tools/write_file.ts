@@ -1,10 +1,11 @@
 import type { PrepareContext, Preparation, Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import { textArgument } from "../lib/arguments.ts";
 import { unifiedDiff } from "../lib/diff.ts";
-import { readFileState, readWholeFile, type FileState } from "../lib/open_file.ts";
+import { isSameState, readFileState, readWholeFile, type FileState } from "../lib/open_file.ts";
 import { replaceFile, withFileLock } from "../lib/replace_file.ts";
 import { decodeText } from "../lib/text_encoding.ts";
 import { visible, visibleLine } from "../lib/visible.ts";
+import { counted } from "../lib/words.ts";
 import { describePath, leadsOut, stillLeadsTo, type ResolvedPath } from "../lib/workspace.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
 
@@ -63,7 +64,7 @@ async function prepare(args: JsonObject, context: PrepareContext): Promise<Prepa
   return {
     ok: true,
     plan: { ...plan, expected: expected === null ? null : { ...expected } },
-    header: `write_file: ${visibleLine(named)} (${expected === null ? "new file, " : ""}${sizeInWords(content.value)})`,
+    header: `write_file: ${visibleLine(named)} (${expected === null ? "new file, " : ""}${sizeOf(content.value)})`,
     preview: await previewOf(present, content.value),
     needs_approval: true,
     approval_label: target.inside ? (is_unread ? "overwrite_file" : "write_file") : "write_outside_file",
@@ -114,7 +115,7 @@ async function execute(plan: WritePlan, context: ToolContext): Promise<ToolOutpu
     if (changed !== null) return failure(changed);
     const written = await replaceFile(real_path, shown, Buffer.from(content, "utf8"));
     if (!written.ok) return failure(written.error);
-    const output = `${plan.expected === null ? "Created" : "Replaced"} ${shown} (${sizeInWords(content)}).`;
+    const output = `${plan.expected === null ? "Created" : "Replaced"} ${shown} (${sizeOf(content)}).`;
     return { output, is_error: false, effect: "done", files: [{ real_path, ...written.state }] };
   });
 }
@@ -130,21 +131,13 @@ async function changeSince(plan: WritePlan, context: ToolContext): Promise<strin
   }
   if (now.status !== "read") return now.error;
   const known = context.fileRead(real_path);
-  if (isSame(now.state, expected ?? undefined) || isSame(now.state, known)) return null;
+  if (isSameState(now.state, expected ?? undefined) || isSameState(now.state, known)) return null;
   return `${shown} was changed after this call was shown, so nothing was written. Read it again with read_file.`;
 }
 
-function isSame(now: FileState, then: FileState | undefined): boolean {
-  return then !== undefined && now.hash === then.hash && now.mtime_ms === then.mtime_ms;
-}
-
-function sizeInWords(content: string): string {
+function sizeOf(content: string): string {
   const lines = content === "" ? 0 : content.split("\n").length - (content.endsWith("\n") ? 1 : 0);
-  return `${inWords(lines, "line")}, ${inWords(Buffer.byteLength(content), "byte")}`;
-}
-
-function inWords(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${counted(lines, "line")}, ${counted(Buffer.byteLength(content), "byte")}`;
 }
 
 function failure(error: string): ToolOutput {
