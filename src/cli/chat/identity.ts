@@ -13,8 +13,8 @@ import { openConfiguredStore } from "../store_access.ts";
 export type Identity = { ok: true; token: string } | { ok: false; error: string };
 
 /**
- * A credential for the terminal client: the token that is set, else one made here. Whoever may read the data directory may
- * act as anybody anyway; without any account yet, one for the person at this machine is made.
+ * A credential for the terminal client: the token that is set, else one made here. Whoever may read the data directory
+ * may act as anybody anyway; without any account yet, one for the person at this machine is made.
  */
 export async function identify(config: Config, username: string | null): Promise<Identity> {
   if (config.chat.token !== null) return { ok: true, token: config.chat.token };

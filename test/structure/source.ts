@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Program } from "oxc-parser";
+import { parseSync, Visitor } from "oxc-parser";
+
+/** The repository's folder. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** A TypeScript file and what it refers to. Paths are relative to the repository, with `/`. */
+export interface SourceFile {
+  path: string;
+  text: string;
+  program: Program;
+  /** Everything imported or exported from elsewhere, types and dynamic imports too. */
+  imports: Reference[];
+  /** Files that are named otherwise, such as the program of a worker: `./x.ts` in a string. */
+  mentions: string[];
+}
+
+export interface Reference {
+  /** A file of the repository, or the name of a package. */
+  target: string;
+  line: number;
+  /** Only types come from there: nothing is loaded. */
+  is_type: boolean;
+}
+
+/** Parses one file. Throws on text that is not TypeScript. */
+export function parseSource(path: string, text: string): SourceFile {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
+  const imports: Reference[] = [];
+  const mentions: string[] = [];
+  const refer = (node: { value: unknown; start: number } | null, is_type: boolean): void => {
+    if (typeof node?.value !== "string") return;
+    imports.push({ target: resolveTarget(path, node.value), line: lineAt(text, node.start), is_type });
+  };
+  new Visitor({
+    ImportDeclaration: (node) => refer(node.source, node.importKind === "type"),
+    ExportNamedDeclaration: (node) => refer(node.source, node.exportKind === "type"),
+    ExportAllDeclaration: (node) => refer(node.source, node.exportKind === "type"),
+    ImportExpression: (node) => refer(node.source.type === "Literal" ? node.source : null, false),
+    TSImportType: (node) => refer(node.source, true),
+    Literal(node) {
+      if (typeof node.value === "string" && /^\.\.?\/.*\.ts$/.test(node.value)) {
+        mentions.push(resolveTarget(path, node.value));
+      }
+    },
+  }).visit(program);
+  return { path, text, program, imports, mentions };
+}
+
+function resolveTarget(from: string, target: string): string {
+  return target.startsWith(".") ? posix.join(posix.dirname(from), target) : target;
+}
+
+/** The line, from 1, of a position in a text. */
+export function lineAt(text: string, position: number): number {
+  return text.slice(0, position).split("\n").length;
+}
+
+/** Every TypeScript file of the named folders, parsed. */
+export function readSources(folders: readonly string[]): SourceFile[] {
+  return folders
+    .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .toSorted()
+    .map((path) => parseSource(path, readFileSync(join(ROOT, path), "utf8")));
+}
+
+/** Whether a file is a test or serves tests alone. */
+export function isTestFile(path: string): boolean {
+  return path.endsWith(".test.ts") || /(^|\/)(test|testing)\/|\/test_\w+\.ts$|_rig\.ts$/.test(path);
+}
