@@ -7,8 +7,9 @@ import { withFreshIds } from "./arrange.ts";
 import { CHAT_PROVIDER, REASONING_FIELDS } from "./chat_request.ts";
 import type { ReasoningField } from "./chat_request.ts";
 import { Citations } from "./citations.ts";
-import { failure } from "./failures.ts";
+import { BROKEN_OFF, NOT_FINISHED } from "./failures.ts";
 import { ToolCallFold } from "./fold_tool_calls.ts";
+import { countIn, objectIn, textIn } from "./json_fields.ts";
 import { addText } from "./model_call.ts";
 import type { StreamFold } from "./model_call.ts";
 import { ThinkTags } from "./think_tags.ts";
@@ -32,8 +33,8 @@ export class ChatFold implements StreamFold {
     this.#request = request;
   }
 
-  get complete(): boolean {
-    return this.#finish !== null;
+  get progress(): "open" | "whole" {
+    return this.#finish === null ? "open" : "whole";
   }
 
   push(data: JsonObject, out: ProviderEvent[]): void {
@@ -55,7 +56,7 @@ export class ChatFold implements StreamFold {
     this.#out = out;
     this.#tags.flush();
     if (this.#finish === null) {
-      out.push({ type: "failed", failure: marked ? NOT_FINISHED : CUT });
+      out.push({ type: "failed", failure: marked ? NOT_FINISHED : BROKEN_OFF });
       return;
     }
     const sources = this.#citations.inWords();
@@ -95,7 +96,7 @@ export class ChatFold implements StreamFold {
   #toolCall(delta: JsonValue): void {
     if (!isJsonObject(delta)) return;
     if (this.#calls.size === 0) this.#tags.flush();
-    const called = isJsonObject(delta["function"]) ? delta["function"] : {};
+    const called = objectIn(delta["function"]);
     this.#calls.push({
       index: typeof delta["index"] === "number" ? delta["index"] : undefined,
       id: textIn(delta["id"]),
@@ -124,22 +125,9 @@ export class ChatFold implements StreamFold {
   }
 }
 
-const NOT_FINISHED = failure(
-  "model_malformed",
-  "The model's server ended its answer without saying why. Try again.",
-  "end mark without a finish reason",
-  true,
-);
-const CUT = failure(
-  "model_cut",
-  "The connection to the model broke in the middle of the answer. Try again.",
-  "the stream ended without a finish reason",
-  true,
-);
-
 /** Counts of chat completions; prompt tokens include what came from the cache. */
 function chatUsage(usage: JsonObject): Usage {
-  const details = isJsonObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
+  const details = objectIn(usage["prompt_tokens_details"]);
   const prompt_tokens = countIn(usage["prompt_tokens"]);
   const completion_tokens = countIn(usage["completion_tokens"]);
   const read = countIn(details["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]);
@@ -156,12 +144,4 @@ function chatUsage(usage: JsonObject): Usage {
 function firstOf(list: JsonValue | undefined): JsonObject | null {
   const first = Array.isArray(list) ? list[0] : undefined;
   return isJsonObject(first) ? first : null;
-}
-
-function textIn(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function countIn(value: JsonValue | undefined): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -1,11 +1,13 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import { isJsonObject } from "../protocol/json.ts";
-import type { AssistantMessage, ContentPart, ImagePart, Message, ToolMessage, UserMessage } from "../protocol/message.ts";
+import type { AssistantMessage, ContentPart, ImagePart, ToolMessage, UserMessage } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { RESULT_EMPTY, RESULT_MISSING, arrange } from "./arrange.ts";
 import type { AssistantTurn } from "./arrange.ts";
 import { effortOf, temperatureOf } from "./effort.ts";
-import { imagesOf, pictureBase64 } from "./pictures.ts";
+import { EncodedByModel, EncodedTools, withoutWebSearch } from "./encoded.ts";
+import type { EncodedMessages } from "./encoded.ts";
+import { imagesOf, pictureFor } from "./pictures.ts";
 import { argumentsText, cleanText, fileInWords, parseJson, pictureInWords, wireCallId } from "./wire_text.ts";
 
 /** Name under which this wire format keeps blocks for replay. */
@@ -15,12 +17,8 @@ export const CHAT_PROVIDER = "openai-compatible";
 export const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
 export type ReasoningField = (typeof REASONING_FIELDS)[number];
 
-/**
- * JSON of messages by model and sight, then by message. Messages never change, so that a long conversation costs a join
- * and not a translation. Messages with pictures are left out: their bytes are kept once, in `pictures.ts`.
- */
-const encodedMessages = new Map<string, WeakMap<Message, string>>();
-const encodedTools = new WeakMap<readonly ModelTool[], Map<string, string>>();
+const encodedMessages = new EncodedByModel();
+const encodedTools = new EncodedTools();
 
 /** Body of `POST /chat/completions`. Pictures must have been loaded. */
 export function chatBody(request: ModelRequest): string {
@@ -76,43 +74,32 @@ function messagesJson(request: ModelRequest): string[] {
 /** Writes messages for one model. */
 class MessageEncoder {
   readonly #settings: ModelSettings;
-  readonly #known: WeakMap<Message, string>;
+  readonly #known: EncodedMessages;
   readonly #wantsReasoning: boolean;
 
   constructor(settings: ModelSettings) {
     this.#settings = settings;
     this.#wantsReasoning = /deepseek/i.test(`${settings.model} ${settings.base_url}`);
-    const variant = JSON.stringify([settings.model, settings.base_url, settings.capabilities.supports_vision]);
-    const known = encodedMessages.get(variant) ?? new WeakMap<Message, string>();
-    encodedMessages.set(variant, known);
-    this.#known = known;
+    this.#known = encodedMessages.for(settings);
   }
 
   /** People's words as one message; pictures that tools showed come first, since a tool's message cannot hold them. */
   user(messages: readonly UserMessage[], shown: readonly ImagePart[]): string {
     const [first] = messages;
     if (messages.length === 1 && shown.length === 0 && first !== undefined) {
-      return this.#cached(first, () => this.#userContent(first.content));
+      return this.#known.get(first, () => this.#userContent(first.content));
     }
     return this.#userContent([...this.#introduced(shown), ...messages.flatMap((message) => message.content)]);
   }
 
   /** An answer and its results. */
   answer(turn: AssistantTurn, parts: string[]): void {
-    parts.push(this.#cached(turn.message, () => this.#assistant(turn.message)));
+    parts.push(this.#known.get(turn.message, () => this.#assistant(turn.message)));
     turn.results.forEach((result, index) => {
       const call = turn.message.tool_calls[index];
       if (call === undefined) return;
-      parts.push(result === null ? toolMessage(call.id, RESULT_MISSING) : this.#cached(result, () => this.#result(result)));
+      parts.push(result === null ? toolMessage(call.id, RESULT_MISSING) : this.#known.get(result, () => this.#result(result)));
     });
-  }
-
-  #cached(message: Message, encode: () => string): string {
-    const known = this.#known.get(message);
-    if (known !== undefined) return known;
-    const json = encode();
-    if (imagesOf(message).length === 0) this.#known.set(message, json);
-    return json;
   }
 
   #introduced(shown: readonly ImagePart[]): ContentPart[] {
@@ -130,11 +117,9 @@ class MessageEncoder {
   #userPart(part: ContentPart): { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } } {
     if (part.type === "text") return { type: "text", text: cleanText(part.text) };
     if (part.type === "file") return { type: "text", text: fileInWords(part) };
-    if (!this.#settings.capabilities.supports_vision)
-      return { type: "text", text: pictureInWords(part, "this model cannot see pictures") };
-    const base64 = pictureBase64(part);
-    if (base64 === null) return { type: "text", text: pictureInWords(part, "no longer kept") };
-    return { type: "image_url", image_url: { url: `data:${part.media_type};base64,${base64}` } };
+    const picture = pictureFor(part, this.#settings);
+    if (!picture.ok) return { type: "text", text: pictureInWords(part, picture.why) };
+    return { type: "image_url", image_url: { url: `data:${part.media_type};base64,${picture.base64}` } };
   }
 
   #assistant(message: AssistantMessage): string {
@@ -183,27 +168,16 @@ function replayField(message: AssistantMessage, model: string): ReasoningField |
 }
 
 function toolsJson(request: ModelRequest): string {
-  const visible = cachedTools(request.tools, false, request.native_web_search);
-  const deferred = cachedTools(request.deferred_tools, true, request.native_web_search);
+  const listed = (tools: readonly ModelTool[]): readonly ModelTool[] =>
+    request.native_web_search ? withoutWebSearch(tools) : tools;
+  const visible = encodedTools.get(listed(request.tools), "visible", functionTool);
+  const deferred = encodedTools.get(listed(request.deferred_tools), "deferred", (tool) => ({
+    ...functionTool(tool),
+    defer_loading: true,
+  }));
   return [visible, deferred].filter((json) => json !== "").join(",");
 }
 
-/** The server's own search takes the place of the tool of that name. */
-function cachedTools(tools: readonly ModelTool[], deferred: boolean, native_web_search: boolean): string {
-  const variants = encodedTools.get(tools) ?? new Map<string, string>();
-  encodedTools.set(tools, variants);
-  const variant = `${deferred} ${native_web_search}`;
-  const known = variants.get(variant);
-  if (known !== undefined) return known;
-  const json = tools
-    .filter((tool) => !(native_web_search && tool.name === "web_search"))
-    .map(({ name, description, parameters }) => ({
-      type: "function",
-      function: { name, description: cleanText(description), parameters },
-      ...(deferred ? { defer_loading: true } : {}),
-    }))
-    .map((tool) => JSON.stringify(tool))
-    .join(",");
-  variants.set(variant, json);
-  return json;
+function functionTool({ name, description, parameters }: ModelTool): Record<string, unknown> {
+  return { type: "function", function: { name, description: cleanText(description), parameters } };
 }

@@ -31,6 +31,8 @@ interface ErrorFields {
   status: number | undefined;
 }
 
+const REFUSED = "The model's server refused the request. The log says why.";
+
 const OVERFLOW =
   /context[ _-]?(length|window|size)|maximum context|prompt (is )?too long|input is too long|too many (input |prompt )?tokens|exceeds? the (available |maximum )?(context|number of tokens)|exceed_context_size|reduce the length of the messages|input tokens exceed/i;
 const RATE_LIMIT = /rate.?limit|per (minute|hour|day|second)|too many requests|\b[TR]PM\b/i;
@@ -60,9 +62,13 @@ export function failureFromServer(error: ServerError): ProviderFailure {
   if (status === 404)
     return failure("model_rejected", "The server does not know this model. Check the model's name and address.", detail);
   if (status !== undefined && status >= 400 && status < 500)
-    return failure("model_rejected", "The model's server refused the request. The log says why.", detail);
+    return failure("model_rejected", REFUSED, detail);
+  if (status === undefined && /invalid_|not_found/i.test(fields.kind))
+    return failure("model_rejected", REFUSED, detail);
   return { ...failure("model_overloaded", "The model's server failed. Try again.", detail, true), ...retryAfter(error.headers) };
 }
+
+const CUT = "The connection to the model broke in the middle of the answer. Try again.";
 
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]);
 
@@ -80,9 +86,20 @@ export function failureFromThrown(error: unknown, answered: boolean, api_key: st
     return failure("model_unreachable", "The model's server has a certificate that cannot be trusted.", detail);
   if (codes.some((code) => UNREACHABLE.has(code)))
     return failure("model_unreachable", "The model's server cannot be reached. Check that it runs and that its address is right.", detail, true);
-  if (answered) return failure("model_cut", "The connection to the model broke in the middle of the answer. Try again.", detail, true);
+  if (answered) return failure("model_cut", CUT, detail, true);
   return failure("model_unreachable", "The connection to the model's server failed. Try again.", detail, true);
 }
+
+/** The server said that it was done, but not how the answer ended. */
+export const NOT_FINISHED: ProviderFailure = failure(
+  "model_malformed",
+  "The model's server ended its answer without saying why. Try again.",
+  "end mark without a finish reason",
+  true,
+);
+
+/** The stream ended before the answer did. */
+export const BROKEN_OFF: ProviderFailure = failure("model_cut", CUT, "the stream ended without a finish reason", true);
 
 /** The caller's own signal ended the call. */
 export function stopped(): ProviderFailure {

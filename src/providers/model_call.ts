@@ -13,8 +13,11 @@ const END_MARK_WAIT_MS = 2000;
 
 /** Reads the events of one wire format. */
 export interface StreamFold {
-  /** Whether the answer is whole, so that only counts or an end mark can follow. */
-  readonly complete: boolean;
+  /**
+   * `open`: more of the answer must come. `whole`: only counts or an end mark can follow, or nothing. `over`: nothing
+   * follows.
+   */
+  readonly progress: "open" | "whole" | "over";
   /** Takes the data of one event and adds what it means to `out`. Throws {@link MalformedAnswer}. */
   push(data: JsonObject, out: ProviderEvent[]): void;
   /** Takes an answer that came whole although a stream was asked for. */
@@ -92,7 +95,7 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** The next bytes; null at the end. After a whole answer neither silence nor a broken connection is a failure. */
 async function nextChunk(reader: BodyReader, fold: StreamFold, watchdog: Watchdog): Promise<Uint8Array | null> {
-  if (!fold.complete) return (await watchdog.watch(reader.read())).value ?? null;
+  if (fold.progress === "open") return (await watchdog.watch(reader.read())).value ?? null;
   watchdog.shorten(END_MARK_WAIT_MS);
   try {
     return (await watchdog.watch(reader.read())).value ?? null;
@@ -140,7 +143,7 @@ class AnswerReader {
     const text = this.#decoder.decode(chunk, { stream: true });
     if (this.#format === "events") this.#parser.feed(text);
     else this.#hold(text);
-    if (this.#marked) this.#end(true);
+    if (this.#marked || this.#call.fold.progress === "over") this.#end(true);
   }
 
   /** What comes first tells the format; content types lie. */
@@ -153,7 +156,7 @@ class AnswerReader {
   }
 
   #takeData(data: string): void {
-    if (this.done || this.#marked) return;
+    if (this.done || this.#marked || this.#call.fold.progress === "over") return;
     if (data === "[DONE]") {
       this.#marked = true;
       return;

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../contracts/provider.ts";
+import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import type { ImagePart, Message } from "../protocol/message.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { ImagePart, Message } from "../protocol/message.ts";
  */
 const encoded = new WeakMap<ImagePart, string | null>();
 
-/** Makes {@link pictureBase64} answer for every picture of a request. Nothing is loaded for a model that does not see. */
+/** Makes {@link pictureFor} answer for every picture of a request. Nothing is loaded for a model that does not see. */
 export async function loadPictures(request: ModelRequest): Promise<void> {
   if (!request.settings.capabilities.supports_vision) return;
   const missing = request.messages.flatMap(imagesOf).filter((part) => !encoded.has(part));
@@ -19,10 +19,18 @@ export async function loadPictures(request: ModelRequest): Promise<void> {
   );
 }
 
-/** A loaded picture; null when its bytes are gone or were never loaded. */
-export function pictureBase64(part: ImagePart): string | null {
-  return encoded.get(part) ?? null;
+export type PictureForModel = { ok: true; base64: string } | { ok: false; why: string };
+
+/** A picture's bytes for a model, or why the model does not get them. */
+export function pictureFor(part: ImagePart, settings: ModelSettings): PictureForModel {
+  if (!settings.capabilities.supports_vision) return { ok: false, why: "this model cannot see pictures" };
+  if (!VIEWABLE.has(part.media_type)) return { ok: false, why: "a format that models do not take" };
+  const base64 = encoded.get(part) ?? null;
+  return base64 === null ? { ok: false, why: "no longer kept" } : { ok: true, base64 };
 }
+
+/** What both vendors take; a single other picture would make the whole conversation a bad request. */
+const VIEWABLE = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 const NO_IMAGES: ImagePart[] = [];
 

@@ -13,7 +13,7 @@ export const responsesWire: Wire = {
   whole: (answer, request) => responseOf(answer, request, itemsOf(answer).map((item) => item.whole)),
   errorFrame: (error) => ({
     event: "error",
-    data: JSON.stringify({ type: "error", sequence_number: 0, code: null, param: null, ...error }),
+    data: JSON.stringify({ sequence_number: 0, code: null, param: null, ...error, type: "error" }),
     token: false,
   }),
   problems,
