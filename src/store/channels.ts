@@ -17,7 +17,8 @@ const ROUTE_COLUMNS = [
 ] as const;
 const POSTED_COLUMNS = ["channel_type", "channel_id", "message_id", "ws_id", "shows", "part", "created"] as const;
 
-const SELECT_LINK = `select l.channel_type, l.channel_user_id, l.user_id, u.username, u.display_name, l.scopes, l.created
+const SELECT_LINK = `
+  select l.channel_type, l.channel_user_id, l.user_id, u.username, u.display_name, l.scopes, l.created
   from channel_links l join users u on u.user_id = l.user_id`;
 const SELECT_ROUTE = `select ${ROUTE_COLUMNS.map((column) => `r.${column}`).join(", ")} from channel_routes r`;
 const SELECT_POSTED = `select ${POSTED_COLUMNS.join(", ")} from posted_messages`;
@@ -28,7 +29,8 @@ const MOVE_CURSOR = `update channel_routes set
     last_inbound_id = case
       when @last_inbound_id is null then last_inbound_id
       when last_inbound_id is null then @last_inbound_id
-      when (length(@last_inbound_id), @last_inbound_id) > (length(last_inbound_id), last_inbound_id) then @last_inbound_id
+      when (length(@last_inbound_id), @last_inbound_id) > (length(last_inbound_id), last_inbound_id)
+        then @last_inbound_id
       else last_inbound_id end
   where channel_type = @channel_type and channel_id = @channel_id
   returning ${ROUTE_COLUMNS.join(", ")}`;
@@ -46,8 +48,8 @@ function createLinks(sql: Sql, writer: Writer): LinkMethods {
   return {
     link: (link) =>
       writer.write(() => {
-        const text = `${insertSql("channel_links", LINK_COLUMNS)} on conflict (channel_type, channel_user_id) do nothing`;
-        return sql.run(text, link) > 0;
+        const insert = insertSql("channel_links", LINK_COLUMNS);
+        return sql.run(`${insert} on conflict (channel_type, channel_user_id) do nothing`, link) > 0;
       }),
     unlink: (channel_type, channel_user_id) =>
       writer.write(() => {

@@ -47,7 +47,7 @@ function createPrivateFile(path: string): void {
     chmodSync(path, 0o600);
   } catch (error) {
     throw new StoreError(
-      `The database ${path} cannot be written to; make its folder writable for this user or name another data directory.`,
+      `The database ${path} cannot be written to; make its folder writable or name another data directory.`,
       { cause: error },
     );
   }

@@ -7,7 +7,7 @@ import { insertSql, type Sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 /** Entries that are read before the event loop gets its turn: a few milliseconds of parsing. */
-const READ_PAGE = 1000;
+const READ_PAGE = 500;
 
 const INSERT = insertSql("journal", ["ws_id", "seq", "at", "type", "event", "private"]);
 
@@ -36,7 +36,8 @@ export function createJournal(sql: Sql, writer: Writer, indexer: SearchIndexer):
         const wanted = Math.min(READ_PAGE, limit - entries.length);
         if (!(wanted > 0)) return entries;
         const page = sql.all<EntryRecord>(
-          "select ws_id, seq, at, event, private from journal where ws_id = @ws_id and seq > @from order by seq limit @wanted",
+          `select ws_id, seq, at, event, private from journal
+           where ws_id = @ws_id and seq > @from order by seq limit @wanted`,
           { ws_id, from, wanted: Math.trunc(wanted) },
         );
         for (const record of page) entries.push(entryOf(record));

@@ -15,8 +15,9 @@ const COLUMNS = ["memory_id", "scope", "owner", "key", "value", "created", "upda
 const SELECT = `select ${COLUMNS.join(", ")} from memories`;
 
 /** The rows a reach covers; each part is answered by the same index. */
-export const WITHIN_REACH = `((scope = 'user' and owner = @user_id) or (scope = 'workspace' and owner = @workspace)
-  or (scope = 'global' and owner = ''))`;
+export const WITHIN_REACH = `((memories.scope = 'user' and memories.owner = @user_id)
+  or (memories.scope = 'workspace' and memories.owner = @workspace)
+  or (memories.scope = 'global' and memories.owner = ''))`;
 
 /** The store's memories, with what only its neighbours need. */
 export interface Memories extends MemoryStore {

@@ -24,13 +24,14 @@ export function refuseNewerSchema(version: number, migrations: readonly Migratio
   const latest = migrations.at(-1)?.version ?? 0;
   if (version <= latest) return;
   throw new StoreError(
-    `The database has schema ${version} and this version of turnstone knows ${latest} at most; update turnstone or restore an older backup.`,
+    `The database has schema ${version} and this version of turnstone knows ${latest} at most; ` +
+      "update turnstone or restore an older backup.",
   );
 }
 
 /**
- * Brings a database to the newest schema, all steps or none: a step that fails leaves the file as it was. A second process
- * that starts meanwhile waits and then finds nothing to do. A database that held data is first copied to
+ * Brings a database to the newest schema, all steps or none: a step that fails leaves the file as it was. A second
+ * process that starts meanwhile waits and then finds nothing to do. A database that held data is first copied to
  * `<file>.schema-<version>.backup`.
  */
 export async function migrate(
@@ -50,7 +51,9 @@ export async function migrate(
     if (version > 0 && missing.length > 0) await backupBeforeUpgrade(connection.name, version);
     if (version === 0) {
       connection.exec(
-        "create table if not exists schema_migrations (version integer primary key, name text not null, applied text not null) strict",
+        `create table if not exists schema_migrations (
+           version integer primary key, name text not null, applied text not null
+         ) strict`,
       );
     }
     const record = connection.prepare("insert into schema_migrations (version, name, applied) values (?, ?, ?)");

@@ -35,8 +35,8 @@ export interface SqliteStore extends Store {
 }
 
 /**
- * Opens the store, making or upgrading its file. Throws a `StoreError` when the file is not a database of ours, has a newer
- * schema, is locked or cannot be written to.
+ * Opens the store, making or upgrading its file. Throws a `StoreError` when the file is not a database of ours, has a
+ * newer schema, is locked or cannot be written to.
  */
 export async function openStore({ path, now = Date.now }: OpenOptions): Promise<SqliteStore> {
   const connection = await openDatabase(path, MIGRATIONS, new Date(now()).toISOString());

@@ -20,12 +20,12 @@ export interface PruneOptions {
   now: number;
 }
 
-/** Takes workstreams away with all that belongs to them, their sub-agents' workstreams and what search knows of them. */
+/** Takes workstreams away with all that belongs to them, their sub-agents and what search knows of them. */
 export interface Removal {
   remove(ws_ids: readonly string[]): Promise<void>;
   /**
-   * Removes conversations that are at rest and older than the retention. Keeps what has an alias, an open turn, a queued
-   * message or something that waits for a person. Answers how many went.
+   * Removes conversations that are at rest and older than the retention. Keeps what has an alias, an open turn, a
+   * queued message or something that waits for a person. Answers how many went.
    */
   prune(options: PruneOptions): Promise<{ removed: number }>;
   /** Finishes removals that a crash cut short. */
@@ -105,7 +105,8 @@ function prunable(sql: Sql, options: PruneOptions): string[] {
       `select w.ws_id from workstreams w
        where w.updated < @before and w.created < @fresh and w.state = 'idle' and w.turn_open = 0 and w.alias is null
          and not exists (select 1 from workstreams p where p.ws_id = w.parent_ws_id)
-         and not exists (select 1 from workstreams c where c.parent_ws_id = w.ws_id and (c.turn_open = 1 or c.alias is not null))
+         and not exists (select 1 from workstreams c
+           where c.parent_ws_id = w.ws_id and (c.turn_open = 1 or c.alias is not null))
          and not exists (select 1 from messages m where m.ws_id = w.ws_id and m.state = 'queued')
          and not exists (select 1 from approvals a where a.ws_id = w.ws_id and a.state = 'pending')
          and not exists (select 1 from reviews r where r.ws_id = w.ws_id and r.state = 'pending')

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { ConversationHit, MemoryReach, MemoryRow } from "../contracts/store.ts";
 import { StoreError } from "./errors.ts";
 
-/** Milliseconds after which a search is given up. A search of a common word over a million rows takes about one second. */
+/** Milliseconds after which a search is given up. A common word among a million rows takes about one second. */
 const SEARCH_TIMEOUT_MS = 15_000;
 
 export interface MemoryQuery {

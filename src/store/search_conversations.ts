@@ -3,6 +3,7 @@ import type { KeptEvent } from "../protocol/event.ts";
 import type { ConversationAnswer, ConversationQuery } from "./search_client.ts";
 import { roleOf, spokenText } from "./search_index.ts";
 import { ownerTerm, parseQuery, phrases, readableSnippet, searchText } from "./search_query.ts";
+import { countRows, type ScopeSizes } from "./search_scope.ts";
 import type { Sql } from "./sql.ts";
 
 /** Words that a snippet shows. */
@@ -19,36 +20,42 @@ interface EntryRecord {
 }
 
 /** Finds what was said, best first: with every word, or where nothing has all of them, with any. */
-export function searchConversations(sql: Sql, scratch: Sql, query: ConversationQuery): ConversationAnswer {
+export function searchConversations(
+  sql: Sql,
+  scratch: Sql,
+  scopes: ScopeSizes,
+  query: ConversationQuery,
+): ConversationAnswer {
   const { words } = parseQuery(query.query);
   if (words.length === 0) return { hits: [], total: 0 };
-  const all = find(sql, scratch, query, phrases(words, "and"), phrases(words, "or"));
-  if (all.total > 0 || words.length === 1) return all;
-  return find(sql, scratch, query, phrases(words, "or"), phrases(words, "or"));
+  const any = phrases(words, "or");
+  const found = find(sql, scopes, query, phrases(words, "and"));
+  const { records, total } = found.total > 0 || words.length === 1 ? found : find(sql, scopes, query, any);
+  return { hits: hitsOf(scratch, records, any), total };
 }
 
-function find(sql: Sql, scratch: Sql, query: ConversationQuery, content: string, marked: string): ConversationAnswer {
-  const narrowed = `(owner : "${ownerTerm("user", query.user_id)}" AND content : (${content}))`;
-  const match =
-    query.except_ws_id === null ? narrowed : `${narrowed} NOT owner : "${ownerTerm("workstream", query.except_ws_id)}"`;
+/** As with memories: the owner is a word of the index, but where nearly all is theirs it is looked at after ranking. */
+function find(
+  sql: Sql,
+  scopes: ScopeSizes,
+  query: ConversationQuery,
+  words: string,
+): { records: EntryRecord[]; total: number } {
+  const { user_id, except_ws_id, limit } = query;
+  const scope = `owner : "${ownerTerm("user", user_id)}"`;
+  const content = `content : (${words})`;
+  const present = except_ws_id === null ? "" : ` NOT owner : "${ownerTerm("workstream", except_ws_id)}"`;
+  const narrow = `(${scope} AND ${content})${present}`;
   const records = sql.all<EntryRecord>(
     `select j.entry_number, j.ws_id, w.name, j.seq, j.at, j.type, j.event
-     from (select rowid, bm25(conversation_search, 0, 1) as score from conversation_search
-           where conversation_search match @match order by score limit @limit) f
-     join journal j on j.entry_number = f.rowid
-     join workstreams w on w.ws_id = j.ws_id and w.user_id = @user_id
-     order by f.score, j.at desc`,
-    { match, limit: query.limit, user_id: query.user_id },
+     from conversation_search f cross join journal j on j.entry_number = f.rowid
+     cross join workstreams w on w.ws_id = j.ws_id
+     where conversation_search match @match and rank match 'bm25(0.0, 1.0)'
+       and w.user_id = @user_id and w.ws_id is not @except_ws_id
+     order by rank limit @limit`,
+    { match: scopes.isWide("conversation_search", scope) ? content : narrow, user_id, except_ws_id, limit },
   );
-  return {
-    hits: hitsOf(scratch, records, marked),
-    total: records.length < query.limit ? records.length : count(sql, match),
-  };
-}
-
-function count(sql: Sql, match: string): number {
-  const text = "select count(*) as count from conversation_search where conversation_search match @match";
-  return sql.get<{ count: number }>(text, { match })?.count ?? 0;
+  return { records, total: records.length < limit ? records.length : countRows(sql, "conversation_search", narrow) };
 }
 
 /** The index holds no text, so the few texts that are shown are indexed once more, in memory, to cut and mark them. */
@@ -62,7 +69,8 @@ function hitsOf(scratch: Sql, records: readonly EntryRecord[], marked: string): 
     });
   }
   const cuts = scratch.all<{ entry_number: number; snippet: string }>(
-    `select rowid as entry_number, snippet(texts, 0, '**', '**', '…', ${SNIPPET_WORDS}) as snippet from texts where texts match @marked`,
+    `select rowid as entry_number, snippet(texts, 0, '**', '**', '…', ${SNIPPET_WORDS}) as snippet
+     from texts where texts match @marked`,
     { marked },
   );
   scratch.run("rollback");

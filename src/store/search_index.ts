@@ -19,12 +19,12 @@ export interface SearchIndexer {
   close(): void;
 }
 
-interface PendingRecord {
+interface EntryRecord {
   entry_number: number;
   ws_id: string;
   type: KeptEvent["type"];
   event: string;
-  user_id: string | null;
+  user_id: string;
 }
 
 /** The indexer of a database; one per process. */
@@ -62,24 +62,28 @@ function hasPending(sql: Sql): boolean {
 
 function indexPortion(sql: Sql): void {
   const until = performance.now() + INDEX_TIME_MS;
-  const pending = sql.all<PendingRecord>(
-    `select j.entry_number, j.ws_id, j.type, j.event, w.user_id
-     from journal j left join workstreams w on w.ws_id = j.ws_id
-     where j.entry_number > (select entry_number from search_progress)
-     order by j.entry_number limit ${INDEX_PORTION}`,
+  const pending = sql.all<{ entry_number: number }>(
+    `select entry_number from journal where entry_number > (select entry_number from search_progress)
+     order by entry_number limit ${INDEX_PORTION}`,
   );
-  let entry_number = 0;
-  for (const record of pending) {
-    if (entry_number > 0 && performance.now() > until) break;
-    indexEntry(sql, record);
-    entry_number = record.entry_number;
+  let indexed = 0;
+  for (const { entry_number } of pending) {
+    if (indexed > 0 && performance.now() > until) break;
+    indexEntry(sql, entry_number);
+    indexed = entry_number;
   }
-  if (entry_number > 0) sql.run("update search_progress set entry_number = @entry_number", { entry_number });
+  if (indexed > 0) sql.run("update search_progress set entry_number = @indexed", { indexed });
 }
 
 /** Entries of nobody are left out, since every search is for somebody. */
-function indexEntry(sql: Sql, record: PendingRecord): void {
-  if (record.user_id === null || roleOf(record.type) === null) return;
+function indexEntry(sql: Sql, entry_number: number): void {
+  const record = sql.get<EntryRecord>(
+    `select j.entry_number, j.ws_id, j.type, j.event, w.user_id
+     from journal j join workstreams w on w.ws_id = j.ws_id and w.user_id is not null
+     where j.entry_number = @entry_number`,
+    { entry_number },
+  );
+  if (record === undefined || roleOf(record.type) === null) return;
   const content = spokenText(JSON.parse(record.event));
   if (content.trim() === "") return;
   sql.run(

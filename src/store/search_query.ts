@@ -67,8 +67,8 @@ export function readableSnippet(snippet: string): string {
 }
 
 /**
- * What a row belongs to, as one word of the index, so that a search is narrowed inside the index. It ends in a digit, since
- * the stemmer leaves such words alone.
+ * What a row belongs to, as one word of the index, so that a search is narrowed inside the index. It ends in a digit,
+ * since the stemmer leaves such words alone.
  */
 export function ownerTerm(kind: "user" | "workspace" | "global" | "workstream", id: string): string {
   return `${kind}${createHash("sha256").update(id).digest("hex").slice(0, 24)}0`;

@@ -11,9 +11,12 @@ export interface Sql {
   readonly connection: Database.Database;
   /** Answers how many rows changed. */
   run(text: string, values?: SqlRecord): number;
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what its statement answers
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it asks for
   get<Row>(text: string, values?: SqlRecord): Row | undefined;
   all<Row>(text: string, values?: SqlRecord): Row[];
+  /** One row after the other, without holding all; nothing else may run on the connection until it has ended. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
+  iterate<Row>(text: string, values?: SqlRecord): IterableIterator<Row>;
 }
 
 /** Statements are program text, never built from data, so their number is small and the cache needs no limit. */
@@ -33,6 +36,9 @@ export function createSql(connection: Database.Database): Sql {
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
     get: <Row>(text: string, values: SqlRecord = {}) => prepared(text).get(bindable(values)) as Row | undefined,
     all: <Row>(text: string, values: SqlRecord = {}) => prepared(text).all(bindable(values)) as Row[],
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
+    iterate: <Row>(text: string, values: SqlRecord = {}) =>
+      prepared(text).iterate(bindable(values)) as IterableIterator<Row>,
   };
 }
 

@@ -29,7 +29,8 @@ export function createUsage(sql: Sql): UsageStore {
         ...(filter.ws_id === undefined ? [] : ["ws_id = @ws_id"]),
       ];
       const total = sql.get<UsageTotal>(
-        `select coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens,
+        `select coalesce(sum(prompt_tokens), 0) as prompt_tokens,
+           coalesce(sum(completion_tokens), 0) as completion_tokens,
            coalesce(sum(cost_usd), 0.0) as cost_usd
          from usage where ${conditions.join(" and ")}`,
         { ...filter },

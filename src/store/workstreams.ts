@@ -124,14 +124,15 @@ function listClauses(filter: ListFilter): string {
     ...(filter.after === undefined
       ? []
       : [
-          "(w.created, w.workstream_number) < (select created, workstream_number from workstreams where ws_id = @after)",
+          `(w.created, w.workstream_number) <
+             (select created, workstream_number from workstreams where ws_id = @after)`,
         ]),
   ];
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   return `${where} order by w.created desc, w.workstream_number desc limit @limit`;
 }
 
-/** Counts the open workstreams by state; idle ones are what is left of all, so that their number costs no look at rows. */
+/** Counts the open workstreams by state; idle ones are what is left of all, so that they cost no look at rows. */
 function countStates(sql: Sql): Record<WorkstreamState, number> {
   const counts: Record<WorkstreamState, number> = { idle: 0, thinking: 0, running: 0, attention: 0, error: 0 };
   const busy = sql.all<{ state: WorkstreamState; count: number }>(
