@@ -217,6 +217,7 @@ create table posted_messages (
   unique (channel_type, channel_id, shows, part)
 ) strict;
 create index posted_messages_by_id on posted_messages (channel_type, message_id);
+create index posted_messages_newest on posted_messages (channel_type, channel_id, length(message_id), message_id);
 create index posted_messages_of_workstream on posted_messages (ws_id, shows);
 `;
 
