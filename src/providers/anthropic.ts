@@ -3,10 +3,8 @@ import type { ModelRequest, ModelSettings, Provider, ProviderEvent } from "../co
 import { AnthropicFold } from "./anthropic_fold.ts";
 import { ANTHROPIC_PROVIDER, anthropicBody } from "./anthropic_request.ts";
 import { runModelCall } from "./model_call.ts";
+import { NO_TIMEOUT_MS, needsPatience, patientFetch } from "./patience.ts";
 import { loadPictures } from "./pictures.ts";
-
-/** The longest that a timer takes. Calls end by our own watch over silence, not by a limit on the whole. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Clients by address and key: few, and each keeps its connections. */
 const clients = new Map<string, Anthropic>();
@@ -21,18 +19,20 @@ export const anthropic: Provider = {
       stall_timeout_ms: settings.stall_timeout_ms,
       api_key: settings.api_key,
       fold: new AnthropicFold(request),
-      async open(ownSignal) {
+      async prepare() {
         await loadPictures(request);
+        return anthropicBody(request);
+      },
+      async send(body, ownSignal) {
         const client = await anthropicClient(settings);
         const headers = { "content-type": "application/json", accept: "text/event-stream" };
-        const body = anthropicBody(request);
         return client.post("/v1/messages", { body, headers, stream: true, signal: ownSignal }).asResponse();
       },
     });
   },
   async listModels(settings: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {
     try {
-      const client = await anthropicClient(settings);
+      const client = await anthropicClient({ ...settings, stall_timeout_ms: 0 });
       const names: string[] = [];
       for await (const model of client.models.list({}, { signal })) names.push(model.id);
       return names;
@@ -43,8 +43,11 @@ export const anthropic: Provider = {
 };
 
 /** A client of the vendor's SDK, which is loaded with the first call. It looks for no credentials of its own. */
-async function anthropicClient(settings: Pick<ModelSettings, "base_url" | "api_key">): Promise<Anthropic> {
-  const key = JSON.stringify([settings.base_url, settings.api_key]);
+async function anthropicClient(
+  settings: Pick<ModelSettings, "base_url" | "api_key" | "stall_timeout_ms">,
+): Promise<Anthropic> {
+  const patient = needsPatience(settings.stall_timeout_ms);
+  const key = JSON.stringify([settings.base_url, settings.api_key, patient]);
   const known = clients.get(key);
   if (known !== undefined) return known;
   const sdk = await import("@anthropic-ai/sdk");
@@ -56,6 +59,7 @@ async function anthropicClient(settings: Pick<ModelSettings, "base_url" | "api_k
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: "off",
+    ...(patient ? { fetch: await patientFetch() } : {}),
   });
   clients.set(key, client);
   return client;

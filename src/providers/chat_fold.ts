@@ -5,11 +5,11 @@ import type { JsonObject, JsonValue } from "../protocol/json.ts";
 import type { ReplayBlocks, StopReason, Usage } from "../protocol/message.ts";
 import { withFreshIds } from "./arrange.ts";
 import { CHAT_PROVIDER, REASONING_FIELDS } from "./chat_request.ts";
-import type { ReasoningField } from "./chat_request.ts";
+import type { ChatReplay, ReasoningField } from "./chat_request.ts";
 import { Citations } from "./citations.ts";
 import { BROKEN_OFF, NOT_FINISHED } from "./failures.ts";
 import { ToolCallFold } from "./fold_tool_calls.ts";
-import { countIn, objectIn, textIn } from "./json_fields.ts";
+import { countIn, objectIn, objectsIn, textIn } from "./json_fields.ts";
 import { addText } from "./model_call.ts";
 import type { StreamFold } from "./model_call.ts";
 import { ThinkTags } from "./think_tags.ts";
@@ -66,7 +66,8 @@ export class ChatFold implements StreamFold {
       const newCallId = (): string => newPrefixedId("call");
       for (const call of withFreshIds(this.#calls.calls(), this.#request.messages, newCallId)) out.push({ type: "tool_call", call });
     }
-    const replay = this.#replay();
+    // Only turns with calls are replayed: between calls a model goes on with its thought.
+    const replay = stop_reason === "tool_calls" ? this.#replay() : null;
     out.push({ type: "ended", stop_reason, usage: this.#usage, ...(replay === null ? {} : { replay }) });
   }
 
@@ -75,26 +76,29 @@ export class ChatFold implements StreamFold {
       const text = delta[field];
       if (typeof text !== "string") continue;
       this.#reasoningField ??= field;
+      if (text === "") continue;
       addText(this.#out, "reasoning", text);
       break; // Some servers send the same words in both fields.
     }
     const content = delta["content"];
-    if (typeof content === "string" && content !== "") this.#tags.push(content);
+    if (typeof content === "string") this.#tags.push(content);
+    else for (const part of objectsIn(content)) this.#part(part);
     const refusal = delta["refusal"];
     if (typeof refusal === "string" && refusal !== "") {
       this.#refused = true;
       this.#tags.push(refusal);
     }
-    if (Array.isArray(delta["annotations"])) for (const note of delta["annotations"]) this.#cite(note);
-    if (Array.isArray(delta["tool_calls"])) for (const call of delta["tool_calls"]) this.#toolCall(call);
+    for (const note of objectsIn(delta["annotations"])) this.#citations.add(objectIn(note["url_citation"]));
+    for (const call of objectsIn(delta["tool_calls"])) this.#toolCall(call);
   }
 
-  #cite(note: JsonValue): void {
-    if (isJsonObject(note) && isJsonObject(note["url_citation"])) this.#citations.add(note["url_citation"]);
+  /** Mistral's reasoning models send lists of parts in place of text. */
+  #part(part: JsonObject): void {
+    if (part["type"] === "text") this.#tags.push(textIn(part["text"]) ?? "");
+    for (const thought of objectsIn(part["thinking"])) addText(this.#out, "reasoning", textIn(thought["text"]) ?? "");
   }
 
-  #toolCall(delta: JsonValue): void {
-    if (!isJsonObject(delta)) return;
+  #toolCall(delta: JsonObject): void {
     if (this.#calls.size === 0) this.#tags.flush();
     const called = objectIn(delta["function"]);
     this.#calls.push({
@@ -102,6 +106,7 @@ export class ChatFold implements StreamFold {
       id: textIn(delta["id"]),
       name: textIn(called["name"]),
       arguments: isJsonObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : textIn(called["arguments"]),
+      extra: isJsonObject(delta["extra_content"]) ? delta["extra_content"] : undefined,
     });
   }
 
@@ -119,9 +124,10 @@ export class ChatFold implements StreamFold {
   }
 
   #replay(): ReplayBlocks | null {
-    if (this.#reasoningField === null) return null;
-    const blocks = JSON.stringify({ reasoning_field: this.#reasoningField });
-    return { provider: CHAT_PROVIDER, model: this.#request.settings.model, blocks };
+    const extras = this.#calls.extras();
+    if (this.#reasoningField === null && extras.every((extra) => extra === null)) return null;
+    const blocks: ChatReplay = { reasoning_field: this.#reasoningField, extras };
+    return { provider: CHAT_PROVIDER, model: this.#request.settings.model, blocks: JSON.stringify(blocks) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import { isJsonObject } from "../protocol/json.ts";
+import type { JsonObject } from "../protocol/json.ts";
 import type { AssistantMessage, ContentPart, ImagePart, ToolMessage, UserMessage } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { RESULT_EMPTY, RESULT_MISSING, arrange } from "./arrange.ts";
@@ -7,6 +8,7 @@ import type { AssistantTurn } from "./arrange.ts";
 import { effortOf, temperatureOf } from "./effort.ts";
 import { EncodedByModel, EncodedTools, withoutWebSearch } from "./encoded.ts";
 import type { EncodedMessages } from "./encoded.ts";
+import { objectIn } from "./json_fields.ts";
 import { imagesOf, pictureFor } from "./pictures.ts";
 import { argumentsText, cleanText, fileInWords, parseJson, pictureInWords, wireCallId } from "./wire_text.ts";
 
@@ -16,6 +18,13 @@ export const CHAT_PROVIDER = "openai-compatible";
 /** Fields in which servers send reasoning, and take it back in. */
 export const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
 export type ReasoningField = (typeof REASONING_FIELDS)[number];
+
+/** What is kept of an answer so that its model gets back what it wants. */
+export interface ChatReplay {
+  reasoning_field: ReasoningField | null;
+  /** `extra_content` of each call. */
+  extras: (JsonObject | null)[];
+}
 
 const encodedMessages = new EncodedByModel();
 const encodedTools = new EncodedTools();
@@ -123,23 +132,25 @@ class MessageEncoder {
   }
 
   #assistant(message: AssistantMessage): string {
-    const calls = message.tool_calls.map((call) => ({
+    const replay = replayOf(message, this.#settings.model);
+    const calls = message.tool_calls.map((call, index) => ({
       id: wireCallId(call.id),
       type: "function",
       function: { name: call.name, arguments: argumentsText(call) },
+      ...(replay?.extras[index] ? { extra_content: replay.extras[index] } : {}),
     }));
     const content = cleanText(message.content);
     return JSON.stringify({
       role: "assistant",
       // Absent rather than empty: some servers refuse "" and others null.
       ...(content === "" && calls.length > 0 ? {} : { content: content || "(no answer)" }),
-      ...(calls.length > 0 ? { tool_calls: calls, ...this.#reasoning(message) } : {}),
+      ...(calls.length > 0 ? { tool_calls: calls, ...this.#reasoning(message, replay) } : {}),
     });
   }
 
   /** Servers that think between calls refuse, or forget, a turn whose reasoning does not come back. */
-  #reasoning(message: AssistantMessage): Record<string, string> {
-    const field = replayField(message, this.#settings.model) ?? (this.#wantsReasoning ? "reasoning_content" : null);
+  #reasoning(message: AssistantMessage, replay: ChatReplay | null): Record<string, string> {
+    const field = replay?.reasoning_field ?? (this.#wantsReasoning ? "reasoning_content" : null);
     return field === null ? {} : { [field]: cleanText(message.reasoning ?? "") };
   }
 
@@ -158,13 +169,17 @@ function toolMessage(call_id: string, content: string): string {
   return JSON.stringify({ role: "tool", tool_call_id: wireCallId(call_id), content });
 }
 
-/** The field in which the same model sent the reasoning of this message. */
-function replayField(message: AssistantMessage, model: string): ReasoningField | null {
+/** What the same model wants back of this message. */
+function replayOf(message: AssistantMessage, model: string): ChatReplay | null {
   const { replay } = message;
   if (replay === undefined || replay.provider !== CHAT_PROVIDER || replay.model !== model) return null;
-  const blocks = parseJson(replay.blocks);
-  const name = isJsonObject(blocks) ? blocks["reasoning_field"] : undefined;
-  return REASONING_FIELDS.find((field) => field === name) ?? null;
+  const blocks = objectIn(parseJson(replay.blocks));
+  const extras = Array.isArray(blocks["extras"]) ? blocks["extras"] : [];
+  return {
+    reasoning_field: REASONING_FIELDS.find((field) => field === blocks["reasoning_field"]) ?? null,
+    // Fewer calls than were kept would shift what belongs to whom.
+    extras: extras.length === message.tool_calls.length ? extras.map((extra) => (isJsonObject(extra) ? extra : null)) : [],
+  };
 }
 
 function toolsJson(request: ModelRequest): string {

@@ -72,9 +72,14 @@ const CUT = "The connection to the model broke in the middle of the answer. Try 
 
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]);
 
-/** Understands what was thrown while a call ran. `answered`: whether the server had begun to answer. */
-export function failureFromThrown(error: unknown, answered: boolean, api_key: string): ProviderFailure {
+/** How far a call had come: only what fails before `sending` is our own fault. */
+export type CallStage = "preparing" | "sending" | "answering";
+
+/** Understands what was thrown while a call ran. */
+export function failureFromThrown(error: unknown, stage: CallStage, api_key: string): ProviderFailure {
   const detail = safeDetail(describeCauses(error), api_key);
+  if (stage === "preparing")
+    return failure("internal", "The request to the model could not be put together. The log says why.", detail);
   if (error instanceof StreamStalled)
     return failure("model_timeout", "The model's server stopped answering in the middle. Try again.", detail, true);
   if (error instanceof MalformedAnswer)
@@ -86,7 +91,7 @@ export function failureFromThrown(error: unknown, answered: boolean, api_key: st
     return failure("model_unreachable", "The model's server has a certificate that cannot be trusted.", detail);
   if (codes.some((code) => UNREACHABLE.has(code)))
     return failure("model_unreachable", "The model's server cannot be reached. Check that it runs and that its address is right.", detail, true);
-  if (answered) return failure("model_cut", CUT, detail, true);
+  if (stage === "answering") return failure("model_cut", CUT, detail, true);
   return failure("model_unreachable", "The connection to the model's server failed. Try again.", detail, true);
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../protocol/json.ts";
 import type { ToolCall } from "../protocol/message.ts";
 
 /** A piece of a call as chat-completions servers send it; any field may be absent, empty or repeated. */
@@ -6,6 +7,8 @@ export interface ToolCallDelta {
   id?: string | undefined;
   name?: string | undefined;
   arguments?: string | undefined;
+  /** What the server wants back with the call, such as Gemini's signatures of thought. */
+  extra?: JsonObject | undefined;
 }
 
 interface Slot {
@@ -13,6 +16,7 @@ interface Slot {
   id: string;
   name: string;
   arguments: string;
+  extra: JsonObject | null;
   scan: JsonScan;
 }
 
@@ -41,18 +45,26 @@ export class ToolCallFold {
     if (slot.id === "" && delta.id) slot.id = delta.id;
     if (delta.name) slot.name = delta.name;
     if (delta.arguments) slot.arguments += delta.arguments;
+    if (delta.extra) slot.extra = delta.extra;
   }
 
   /** The calls in the order in which they were begun. An id that never came is empty. Pieces without a name are noise. */
   calls(): ToolCall[] {
-    return this.#slots
-      .filter((slot) => slot.name !== "")
-      .map((slot) => ({ id: slot.id, name: slot.name, arguments: slot.arguments }));
+    return this.#named().map((slot) => ({ id: slot.id, name: slot.name, arguments: slot.arguments }));
+  }
+
+  /** What goes back with each of {@link calls}. */
+  extras(): (JsonObject | null)[] {
+    return this.#named().map((slot) => slot.extra);
+  }
+
+  #named(): Slot[] {
+    return this.#slots.filter((slot) => slot.name !== "");
   }
 
   #open(index: number | undefined): Slot {
     const scan = { position: 0, depth: 0, in_string: false, escaped: false };
-    const slot: Slot = { index, id: "", name: "", arguments: "", scan };
+    const slot: Slot = { index, id: "", name: "", arguments: "", extra: null, scan };
     this.#slots.push(slot);
     return slot;
   }

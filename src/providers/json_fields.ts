@@ -2,12 +2,12 @@ import { isJsonObject } from "../protocol/json.ts";
 import type { JsonObject, JsonValue } from "../protocol/json.ts";
 
 /** A field that should be an object; empty when it is something else. */
-export function objectIn(value: JsonValue | undefined): JsonObject {
+export function objectIn(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 /** The objects of a field that should be a list. */
-export function objectsIn(value: JsonValue | undefined): JsonObject[] {
+export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 

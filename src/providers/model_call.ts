@@ -3,6 +3,7 @@ import { isJsonObject } from "../protocol/json.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ProviderEvent } from "../contracts/provider.ts";
 import { MalformedAnswer, StreamStalled, failureFromServer, failureFromThrown, stopped } from "./failures.ts";
+import type { CallStage } from "./failures.ts";
 import { parseJson } from "./wire_text.ts";
 
 /** Bytes of one answer: far above any model's longest, and a bound for a server gone mad. */
@@ -30,8 +31,10 @@ export interface ModelCall {
   signal: AbortSignal;
   stall_timeout_ms: number;
   api_key: string;
-  /** Sends the request. Rejects for a status that is not a success, with the vendor SDK's error. */
-  open(signal: AbortSignal): Promise<Response>;
+  /** Makes the body of the request. */
+  prepare(): Promise<string>;
+  /** Sends it. Rejects for a status that is not a success, with the vendor SDK's error. */
+  send(body: string, signal: AbortSignal): Promise<Response>;
   fold: StreamFold;
 }
 
@@ -45,16 +48,18 @@ export async function* runModelCall(call: ModelCall): AsyncGenerator<ProviderEve
   call.signal.addEventListener("abort", stop, { once: true });
   if (call.signal.aborted) stop();
   const watchdog = new Watchdog(call.stall_timeout_ms, () => stopper.abort(new StreamStalled("no byte came in time")));
-  let answered = false;
+  let stage: CallStage = "preparing";
   try {
-    const response = await watchdog.watch(call.open(stopper.signal));
-    answered = true;
+    const body = await watchdog.watch(call.prepare());
+    stage = "sending";
+    const response = await watchdog.watch(call.send(body, stopper.signal));
+    stage = "answering";
     yield* readAnswer(response, call, watchdog);
   } catch (error) {
     if (call.signal.aborted) yield { type: "failed", failure: stopped() };
     else {
       const reason = stopper.signal.reason instanceof StreamStalled ? stopper.signal.reason : error;
-      yield { type: "failed", failure: failureFromThrown(reason, answered, call.api_key) };
+      yield { type: "failed", failure: failureFromThrown(reason, stage, call.api_key) };
     }
   } finally {
     watchdog.stop();

@@ -15,10 +15,11 @@ export const openai: Provider = {
       stall_timeout_ms: settings.stall_timeout_ms,
       api_key: settings.api_key,
       fold: new ResponsesFold(request),
-      async open(ownSignal) {
+      async prepare() {
         await loadPictures(request);
-        return postJson(settings, "/responses", responsesBody(request), ownSignal);
+        return responsesBody(request);
       },
+      send: (body, ownSignal) => postJson(settings, "/responses", body, ownSignal),
     });
   },
   listModels(settings: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {

@@ -1,15 +1,16 @@
 import type { OpenAI } from "openai";
 import type { ModelSettings } from "../contracts/provider.ts";
-
-/** The longest that a timer takes. Calls end by our own watch over silence, not by a limit on the whole. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
+import { NO_TIMEOUT_MS, needsPatience, patientFetch } from "./patience.ts";
 
 /** Clients by address and key: few, and each keeps its connections. */
 const clients = new Map<string, OpenAI>();
 
+type ClientSettings = Pick<ModelSettings, "base_url" | "api_key" | "stall_timeout_ms">;
+
 /** A client of the vendor's SDK, which is loaded with the first call. It reads nothing from the environment. */
-export async function openaiClient(settings: Pick<ModelSettings, "base_url" | "api_key">): Promise<OpenAI> {
-  const key = JSON.stringify([settings.base_url, settings.api_key]);
+async function openaiClient(settings: ClientSettings): Promise<OpenAI> {
+  const patient = needsPatience(settings.stall_timeout_ms);
+  const key = JSON.stringify([settings.base_url, settings.api_key, patient]);
   const known = clients.get(key);
   if (known !== undefined) return known;
   const sdk = await import("openai");
@@ -23,6 +24,7 @@ export async function openaiClient(settings: Pick<ModelSettings, "base_url" | "a
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: "off",
+    ...(patient ? { fetch: await patientFetch() } : {}),
     ...(settings.api_key === "" ? { defaultHeaders: { authorization: null } } : {}),
   });
   clients.set(key, client);
@@ -42,7 +44,7 @@ export async function listModels(
   signal: AbortSignal,
 ): Promise<string[] | null> {
   try {
-    const client = await openaiClient(settings);
+    const client = await openaiClient({ ...settings, stall_timeout_ms: 0 });
     const names: string[] = [];
     for await (const model of client.models.list({ signal })) names.push(model.id);
     return names.every((name) => typeof name === "string") ? names : null;

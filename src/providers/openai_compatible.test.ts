@@ -107,6 +107,13 @@ describe("text and reasoning", () => {
     expect(outcome).toMatchObject({ content: "whole", last: { type: "ended", usage: { prompt_tokens: 3 } } });
   });
 
+  test("lists of parts in place of text", async () => {
+    const parts = [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }, { type: "text", text: "Yes." }];
+    const choices = [{ delta: { content: parts }, finish_reason: "stop" }];
+    const outcome = await ask(reply.raw([`data: ${JSON.stringify({ choices })}\n\n`]));
+    expect(outcome).toMatchObject({ content: "Yes.", reasoning: "hm" });
+  });
+
   test("filter and refusal are said as such (PROV-20)", async () => {
     expect((await ask(reply.text("no", { finish: "content_filter" }))).last).toMatchObject({ stop_reason: "content_filter" });
     const chunks = [{ delta: { refusal: "I will not." } }, { delta: {}, finish_reason: "stop" }];
@@ -167,6 +174,20 @@ describe("what goes out", () => {
     expect((await sent(conversation, { settings: { model: "other" } }))[1]).not.toHaveProperty("reasoning_content");
     const other = [user("x"), assistant("", [call]), toolResult("call_1", "r")];
     expect((await sent(other, { settings: { model: "deepseek-v4" } }))[1]).toMatchObject({ reasoning_content: "" });
+  });
+
+  test("what a server sends along with a call goes back with it", async () => {
+    const signature = { google: { thought_signature: "sealed" } };
+    const deltas = [
+      { index: 0, id: "call_a", function: { name: "read_file", arguments: "{}" }, extra_content: signature },
+      { index: 1, id: "call_b", function: { name: "read_file", arguments: "{}" } },
+    ];
+    const choices = [{ delta: { tool_calls: deltas }, finish_reason: "tool_calls" }];
+    const outcome = await ask(reply.raw([`data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`]));
+    const messages = await sent([user("x"), messageOf(outcome), toolResult("call_a", "1"), toolResult("call_b", "2")]);
+    const calls = messages[1]?.["tool_calls"] as Record<string, unknown>[];
+    expect(calls[0]?.["extra_content"]).toEqual(signature);
+    expect(calls[1]).not.toHaveProperty("extra_content");
   });
 
   test("NUL and broken surrogates are taken out (PROV-29)", async () => {
@@ -242,6 +263,22 @@ describe("failures", () => {
     expect(await failureOf(reply.stall({ text: "a b c" }), { settings })).toMatchObject({ code: "model_timeout" });
     const warm = await ask(reply.text("late", { warm_up: { comments: 12, every_ms: 50 } }), [user("x")], { settings: { stall_timeout_ms: 400 } });
     expect(warm.content).toBe("late");
+  });
+
+  test("a request that cannot be put together is our fault, not the server's", async () => {
+    const image = { type: "image" as const, attachment_id: "p", media_type: "image/png", filename: "p.png", size: 7 };
+    const loadAttachment = async (): Promise<never> => {
+      throw new Error("the disk is gone");
+    };
+    server.script([reply.text("x")]);
+    const request = modelRequest([{ role: "user", content: [image] }], { loadAttachment, settings: { base_url: server.base_url } });
+    const outcome = await outcomeOf(openaiCompatible.stream(request, new AbortController().signal));
+    expect(outcome.last).toMatchObject({ failure: { code: "internal", retryable: false, detail: "the disk is gone" } });
+  });
+
+  test("patience beyond what fetch allows by itself", async () => {
+    const outcome = await ask(reply.text("late"), [user("x")], { settings: { stall_timeout_ms: 3_600_000 } });
+    expect(outcome.content).toBe("late");
   });
 
   test("an answer that is not one", async () => {

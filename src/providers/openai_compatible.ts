@@ -15,10 +15,11 @@ export const openaiCompatible: Provider = {
       stall_timeout_ms: settings.stall_timeout_ms,
       api_key: settings.api_key,
       fold: new ChatFold(request),
-      async open(ownSignal) {
+      async prepare() {
         await loadPictures(request);
-        return postJson(settings, "/chat/completions", chatBody(request), ownSignal);
+        return chatBody(request);
       },
+      send: (body, ownSignal) => postJson(settings, "/chat/completions", body, ownSignal),
     });
   },
   listModels(settings: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {
