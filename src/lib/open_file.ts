@@ -135,7 +135,7 @@ export function describeFileError(error: unknown, shown: string): string {
       return `${dirname(shown)} is a file, so nothing can be inside it.`;
     case "EACCES":
     case "EPERM":
-      return `${shown} is not allowed for the server's user (${code}).`;
+      return `${shown} may not be used by the server's user (${code}).`;
     case "ENXIO":
     case "ENODEV":
       return `${shown} is a device, pipe or socket, not a file.`;

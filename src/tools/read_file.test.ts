@@ -122,8 +122,8 @@ test("a far part of a huge file is right, in little memory, while other work goe
   const memory_before = process.memoryUsage().rss;
   const { output } = await read({ path: "huge.log", offset: 3_999_998, limit: 5 });
   clearInterval(ticking);
-  expect(output).toMatch(
-    /^3999998\tline 3999998 +\n3999999\tline 3999999 +\n4000000\tline 4000000 +\n\n\[Lines 3999998–4000000 of 40{6}\.\]$/,
+  expect(output.replace(/ +$/gm, "")).toBe(
+    "3999998\tline 3999998\n3999999\tline 3999999\n4000000\tline 4000000\n\n[Lines 3999998–4000000 of 4000000.]",
   );
   expect(process.memoryUsage().rss - memory_before).toBeLessThan(100 * 1024 * 1024);
   expect(turns).toBeGreaterThan(10);
