@@ -104,7 +104,7 @@ test("a byte order mark stays, and line 1 matches without it (FILE-03)", async (
   expect(content("bom")).toBe("\xef\xbb\xbf1st\nsecond\n");
 });
 
-test("UTF-16 and Latin-1 files keep their encoding; what they cannot hold is refused", async () => {
+test("UTF-16BE and Latin-1 files keep their encoding; what they cannot hold is refused", async () => {
   await given("wide", Buffer.from("\ufeffhé\nb\n", "utf16le").swap16());
   await edit("wide", "hé", "ж😀");
   expect(readFileSync(bench.path("wide")).swap16().toString("utf16le")).toBe("\ufeffж😀\nb\n");
