@@ -45,7 +45,7 @@ test("a query finds memories and past conversations, with dates and ids, but not
   await kept.converse("1".repeat(32), ANNA, ["hello", "how does the kestrel hover?"]);
   await kept.converse(bench.context.ws_id, ANNA, ["kestrel here"]);
   await kept.converse("2".repeat(32), BEN, ["my secret kestrel"]);
-  await expect.poll(() => recall({ query: "kestrel" })).toContain("Past conversations (1 of 1");
+  await expect.poll(() => recall({ query: "kestrel" }), { timeout: 20_000 }).toContain("Past conversations (1 of 1");
   const output = await recall({ query: "kestrel" });
   expect(output).toContain("- deploy_day (user, ");
   expect(output).toContain(
