@@ -2,6 +2,13 @@ import type { ServerResponse } from "node:http";
 import { SSE_HEADERS, SSE_HEARTBEAT, SSE_HEARTBEAT_INTERVAL_MS, SSE_QUEUE_FRAMES_MAX } from "../lib/sse.ts";
 import { SECURITY_HEADERS } from "./security.ts";
 
+/**
+ * A write to hundreds of readers takes milliseconds. As long as one took, the next waits, so that streams never have more
+ * than half of the process; what comes meanwhile leaves together. A rest shorter than a timer's step is not worth one.
+ */
+const REST_MS_MIN = 1;
+const REST_MS_MAX = 50;
+
 /** One reader of a stream. */
 export interface SseConnection {
   readonly closed: boolean;
@@ -32,16 +39,23 @@ export function createSseHub(): SseHub {
   const readers = new Set<Reader>();
   let waiting: Reader[] = [];
   let heartbeat: NodeJS.Timeout | undefined;
+  let resting_until = 0;
 
   const flushAll = (): void => {
     const batches = createBatchMemory();
     const due = waiting;
     waiting = [];
+    const started = performance.now();
     for (const reader of due) reader.flush(batches);
+    const ended = performance.now();
+    resting_until = ended + Math.min(ended - started, REST_MS_MAX);
   };
 
   const schedule = (reader: Reader): void => {
-    if (waiting.push(reader) === 1) process.nextTick(flushAll);
+    if (waiting.push(reader) > 1) return;
+    const rest = resting_until - performance.now();
+    if (rest < REST_MS_MIN) process.nextTick(flushAll);
+    else setTimeout(flushAll, rest);
   };
 
   const forget = (reader: Reader): void => {

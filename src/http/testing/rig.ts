@@ -29,7 +29,7 @@ export interface Rig {
   app: FastifyInstance;
   store: Store;
   engine: JournalEngine;
-  clock: { now(): number; advance(milliseconds: number): void };
+  clock: Clock & { advance(milliseconds: number): void };
   /** Lines of the log. */
   log: string[];
   person(username: string, scopes?: string, password?: string): Promise<Person>;
@@ -74,7 +74,7 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
     store,
     engine,
     log,
-    clock: { now: clock.now, advance: (milliseconds) => void (ahead += milliseconds) },
+    clock: { ...clock, advance: (milliseconds) => void (ahead += milliseconds) },
     async person(username, scopes = "read,write,approve", password) {
       const user_id = newId();
       const created = new Date().toISOString();
