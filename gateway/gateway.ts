@@ -3,6 +3,7 @@ import type { Log } from "../src/lib/log.ts";
 import type { ChannelAdapter } from "./channel_adapter.ts";
 import type { GatewaySettings } from "./config.ts";
 import type { PendingApprovals } from "./pending.ts";
+import type { Recent } from "./recent.ts";
 import type { RouteBook } from "./routes.ts";
 import type { ServerClient } from "./server_client.ts";
 
@@ -17,4 +18,6 @@ export interface Gateway {
   adapter: ChannelAdapter;
   routes: RouteBook;
   pending: PendingApprovals;
+  /** The name that we gave a thread last: while it has that name, nobody has renamed it. */
+  thread_names: Recent<string>;
 }

@@ -78,11 +78,8 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
     history: (actor: Actor | undefined, ws_id: string, limit: number) =>
       call<HistoryAnswer>("GET", pathOf(PATHS.history, { ws_id }), { actor, query: { limit: String(limit) } }),
     dashboard: (actor: Actor) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
-    invite: (actor: Actor, ws_id: string, channel_user_id: string) =>
-      call<{ name: string }>("POST", pathOf(PATHS.invite, { ws_id }), {
-        actor,
-        json: { channel_type: connection.channel_type, channel_user_id },
-      }),
+    invite: (actor: Actor, ws_id: string, json: { username: string } | { channel_type: string; channel_user_id: string }) =>
+      call<{ name: string }>("POST", pathOf(PATHS.invite, { ws_id }), { actor, json, repeatable: true }),
     async upload(actor: Actor, ws_id: string, file: ViewFile, media_type: string | null): Promise<ServerAnswer<AttachmentReference>> {
       const form = new FormData();
       const bytes = new Uint8Array(file.bytes);

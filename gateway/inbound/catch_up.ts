@@ -77,7 +77,7 @@ async function handleMention(gateway: Gateway, steps: CatchUpSteps, { message }:
   if (message === null) return;
   if (message.thread_id !== null) {
     const route = await gateway.routes.refresh(message.thread_id);
-    // With a thread of ours whose first message was accepted there is nothing left to do; with somebody else's there never was.
+    // The thread is ours and its first message was accepted: there is nothing left to do.
     if (!route.ok || (route.value !== null && route.value.last_inbound_id !== null)) return;
   }
   await steps.run(message.id, () => steps.handle(message));

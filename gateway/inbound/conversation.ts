@@ -40,6 +40,7 @@ export function createConversations(gateway: Gateway, introducer: Introducer, sp
         return;
       }
       const { guild_id, channel_id: parent_channel_id } = message.place;
+      if (message.thread_id === null) gateway.thread_names.set(opened.channel_id, name);
       await begin(message, { channel_id: opened.channel_id, kind: "thread", guild_id, parent_channel_id, name });
     },
     async adoptThread(message) {

@@ -53,7 +53,12 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
         return;
       }
       const body = { message: text, client_send_id, attachment_ids: files.attachment_ids };
-      const answer = await patiently(message, () => gateway.server.send(author, route.ws_id, body));
+      const send = (): ReturnType<typeof gateway.server.send> => gateway.server.send(author, route.ws_id, body);
+      let answer = await patiently(message, send);
+      // A conversation that was closed is opened again by writing in it.
+      if (!answer.ok && answer.status === 409 && (await gateway.server.createWorkstream(author, { resume_ws: route.ws_id })).ok) {
+        answer = await patiently(message, send);
+      }
       if (!answer.ok) {
         await refuse(message, answer);
         if (isOutage(answer)) return;

@@ -1,0 +1,80 @@
+import { isAllowed } from "../allowed.ts";
+import type { CommandDefinition, Press, SuggestRequest } from "../channel_adapter.ts";
+import type { Gateway } from "../gateway.ts";
+import { alwaysButton, grantMenu } from "./always.ts";
+import { approveButtons } from "./approve.ts";
+import { askAboutCommand, askAboutForm, askCommand } from "./ask.ts";
+import { tell } from "./common.ts";
+import { denyReasonButton, denyReasonForm } from "./deny_reason.ts";
+import { grantsCommand } from "./grants.ts";
+import { helpCommand } from "./help.ts";
+import type { Interaction } from "./interaction.ts";
+import { linkButton, linkCommand, linkForm, unlinkCommand } from "./link.ts";
+import { memoryCommand } from "./memory.ts";
+import { planButtons, planChangesButton, planChangesForm } from "./plan.ts";
+import { retryButton, retryCommand } from "./retry.ts";
+import { compactCommand, mcpCommand, modelCommand } from "./session.ts";
+import { closeCommand, inviteButton, inviteForm, statusCommand } from "./status.ts";
+import { stopButton, stopCommand } from "./stop.ts";
+
+/** Everything that people can press, fill in or command. */
+const INTERACTIONS: readonly Interaction[] = [
+  approveButtons,
+  denyReasonButton,
+  denyReasonForm,
+  alwaysButton,
+  grantMenu,
+  planButtons,
+  planChangesButton,
+  planChangesForm,
+  stopButton,
+  stopCommand,
+  retryButton,
+  retryCommand,
+  linkCommand,
+  linkButton,
+  linkForm,
+  unlinkCommand,
+  askCommand,
+  askAboutCommand,
+  askAboutForm,
+  statusCommand,
+  inviteButton,
+  inviteForm,
+  closeCommand,
+  compactCommand,
+  modelCommand,
+  mcpCommand,
+  memoryCommand,
+  grantsCommand,
+  helpCommand,
+];
+
+/** The commands to register. */
+export function commandDefinitions(): CommandDefinition[] {
+  return INTERACTIONS.flatMap(({ definition }) => (definition === undefined ? [] : [definition]));
+}
+
+/** Does what a press asks for. Never rejects: whatever fails is logged and said to the person. */
+export async function handlePress(gateway: Gateway, press: Press): Promise<void> {
+  try {
+    if (!isAllowed(gateway.settings.discord, press.place)) return await tell(press, "I am not at work in this channel.");
+    if (press.person.role === "none") return await tell(press, "Your roles here do not let you do this. Ask an admin of this server.");
+    for (const each of INTERACTIONS) {
+      const running = each.take(gateway, press);
+      if (running !== null) return await running;
+    }
+    gateway.log.warn("press.unknown", { kind: press.kind });
+    await tell(press, "I do not know this button any more.");
+  } catch (error) {
+    gateway.log.error("press.failed", { kind: press.kind, error: error as Error });
+    await tell(press, "Something went wrong on my side. Try again in a moment.").catch(() => {});
+  }
+}
+
+/** Suggestions while a person types. */
+export async function suggest(gateway: Gateway, request: SuggestRequest): Promise<{ name: string; value: string }[]> {
+  const name = request.command.split(" ")[0];
+  const owner = INTERACTIONS.find(({ definition }) => definition?.kind === "chat" && definition.name === name);
+  return (await owner?.suggest?.(gateway, request)) ?? [];
+}

@@ -1,0 +1,44 @@
+import type { AssistantEvent, EphemeralEvent } from "../../src/protocol/event.ts";
+import { answerViews, growingViews } from "../render/answer.ts";
+import { turnOf, type Scene } from "./scene.ts";
+
+/** What streams in of an answer. */
+type AnswerPiece = Extract<EphemeralEvent, { type: "thinking_start" | "in_progress_snapshot" | "content" | "stream_restart" }>;
+
+/** Takes in what the model says, as it says it. */
+export function onAnswerPiece(scene: Scene, event: AnswerPiece): void {
+  if (event.type === "thinking_start" || event.type === "in_progress_snapshot") {
+    const turn = turnOf(scene, turnSeqOf(event.model_call_id));
+    turn.call = { model_call_id: event.model_call_id, text: event.type === "in_progress_snapshot" ? event.content : "" };
+    scene.dirty.answer = turn.call.text !== "";
+    return;
+  }
+  const call = scene.turn?.call;
+  if (call === undefined || call === null) return;
+  call.text = event.type === "content" ? call.text + event.text : "";
+  scene.dirty.answer = event.type === "content";
+}
+
+/** Shows how far the answer has come. */
+export async function growAnswer(scene: Scene): Promise<void> {
+  const call = scene.turn?.call;
+  if (call === undefined || call === null) return;
+  const views = growingViews(call.text);
+  if (views.length > 0) await scene.delivery.show(scene.ws_id, `answer:${call.model_call_id}`, views);
+}
+
+/** Shows the finished answer, whole, whatever of it came before. */
+export async function onAssistant(scene: Scene, event: AssistantEvent): Promise<void> {
+  const turn = turnOf(scene, turnSeqOf(event.model_call_id));
+  turn.call = null;
+  scene.dirty.answer = false;
+  const shows = `answer:${event.model_call_id}`;
+  const views = answerViews(event.content, null);
+  if (views.length > 0) turn.answer = { shows, content: event.content };
+  await scene.delivery.show(scene.ws_id, shows, views);
+}
+
+/** A model call is named `<seq of the turn's first entry>.<n>`. */
+function turnSeqOf(model_call_id: string): number {
+  return Number.parseInt(model_call_id, 10) || 0;
+}

@@ -1,0 +1,79 @@
+import type { ChannelFrame } from "../../src/protocol/channel.ts";
+import type { ApprovalResolvedEvent, ApproveRequestEvent } from "../../src/protocol/event.ts";
+import { approvalCard, askedItems, decisionText, type CallDecision } from "../render/approval.ts";
+import { textView } from "../render/view.ts";
+import { reveal } from "./live_card.ts";
+import { turnOf, workstreamOf, type Scene } from "./scene.ts";
+import { addTools, cardStateOf, setTool, type Cycle } from "./turn.ts";
+
+/** Asks. Told again after a restart, it finds its card again. */
+export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event: ApproveRequestEvent): Promise<void> {
+  const turn = turnOf(scene, frame.seq ?? 0);
+  addTools(turn, event.items, frame.child_ws_id !== undefined);
+  if (!turn.cycles.has(event.cycle_id)) {
+    const expires_at = event.expires_at ?? null;
+    turn.cycles.set(event.cycle_id, { ws_id: workstreamOf(scene, frame), items: event.items, expires_at, decisions: new Map() });
+  }
+  scene.gateway.pending.set(event.cycle_id, event.items);
+  turn.state = "attention";
+  reveal(scene);
+  await showApproval(scene, event.cycle_id);
+}
+
+/** Rewrites the card for everyone: what, by whom, when. */
+export async function onApprovalResolved(scene: Scene, frame: ChannelFrame, event: ApprovalResolvedEvent): Promise<void> {
+  const cycle = scene.turn?.cycles.get(event.cycle_id);
+  if (scene.turn === null || cycle === undefined) return;
+  const at = frame.at ?? new Date(scene.gateway.clock.now()).toISOString();
+  for (const call_id of event.call_ids) {
+    const approved = event.calls[call_id] ?? event.approved;
+    cycle.decisions.set(call_id, decisionOf(event, approved, at));
+    if (!approved) setTool(scene.turn, call_id, "", { status: "denied" });
+  }
+  const said = cycle.decisions.get(event.call_ids[0] ?? "");
+  if (said !== undefined) scene.gateway.pending.settle(event.cycle_id, decisionText(said));
+  await showApproval(scene, event.cycle_id);
+}
+
+/** Shows a card as it stands. Where it cannot be shown the person is asked by DM; where nobody can be asked, the answer is no. */
+export async function showApproval(scene: Scene, cycle_id: string): Promise<void> {
+  const cycle = scene.turn?.cycles.get(cycle_id);
+  if (scene.turn === null || cycle === undefined) return;
+  const { adapter } = scene.gateway;
+  const asked = scene.turn.asker === null ? null : adapter.mention(scene.turn.asker);
+  const view = approvalCard(cardStateOf(cycle_id, cycle, asked));
+  const shown = await scene.delivery.show(cycle.ws_id, `card:${cycle_id}`, [view]);
+  const open = askedItems(cycle.items).some((item) => !cycle.decisions.has(item.call_id));
+  if (!shown && open) await askElsewhere(scene, cycle_id, cycle);
+}
+
+async function askElsewhere(scene: Scene, cycle_id: string, cycle: Cycle): Promise<void> {
+  const { gateway, turn } = scene;
+  const asker = turn?.asker ?? scene.last_asker;
+  if (asker === null) return;
+  const dm = scene.kind === "thread" ? await gateway.adapter.openDm(asker) : null;
+  if (dm?.ok === true) {
+    const view = approvalCard(cardStateOf(cycle_id, cycle, null));
+    const posted = await gateway.adapter.post(dm.value.channel_id, view);
+    if (posted.ok) {
+      const { message_id } = posted.value;
+      await gateway.server.savePosted({ channel_id: dm.value.channel_id, message_id, ws_id: cycle.ws_id, shows: `card:${cycle_id}`, part: 0 });
+      await gateway.adapter.post(dm.value.channel_id, textView("-# I could not ask in the thread, so I ask you here."));
+      return;
+    }
+  }
+  gateway.log.warn("approval.nobody_can_be_asked", { cycle_id });
+  const feedback = "The approval could not be shown to anybody, so the call was not run.";
+  await gateway.server.approve({ id: asker, role: null }, cycle.ws_id, { approved: false, cycle_id, feedback });
+}
+
+function decisionOf(event: ApprovalResolvedEvent, approved: boolean, at: string): CallDecision {
+  return {
+    approved,
+    reason: event.reason ?? "person",
+    by: event.decided_by?.name ?? null,
+    at,
+    feedback: event.feedback,
+    always: event.always,
+  };
+}

@@ -1,0 +1,52 @@
+import type { Gateway } from "../gateway.ts";
+import { threadName } from "../render/thread_name.ts";
+import { textView } from "../render/view.ts";
+import type { Scene } from "./scene.ts";
+
+/** The conversation has got a title: the thread takes it, unless somebody has named it meanwhile. */
+export async function onRenamed({ gateway, kind, channel_id }: Scene, title: string): Promise<void> {
+  if (kind !== "thread") return;
+  const place = await gateway.adapter.place(channel_id);
+  if (!place.ok || place.value.name !== gateway.thread_names.get(channel_id)) return;
+  const name = threadName(title);
+  if (name === place.value.name) return;
+  gateway.thread_names.set(channel_id, name);
+  // Discord lets a thread be renamed twice in ten minutes; whoever comes third waits, and nothing waits for them.
+  void gateway.adapter.renameThread(channel_id, name).then((renamed) => {
+    if (!renamed.ok) gateway.log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
+  });
+}
+
+/** The conversation was closed: its thread says so and is archived (DEVT-21). */
+export async function onClosed({ gateway, kind, channel_id }: Scene): Promise<void> {
+  if (kind === "beside") return;
+  await gateway.adapter.post(channel_id, textView("-# This conversation is closed. Write here to open it again."));
+  if (kind === "thread") await gateway.adapter.archiveThread(channel_id, true);
+}
+
+/** The place is gone: the workstream ends, the route goes, and its person is told by DM (DREN-13). */
+export async function closeForGonePlace(
+  gateway: Gateway,
+  place: { route_channel_id: string; ws_id: string; kind: Scene["kind"]; asker: string | null },
+): Promise<void> {
+  const { server, adapter, routes, log } = gateway;
+  log.info("place.gone", { channel_id: place.route_channel_id });
+  const person = place.asker ?? (await starterOf(gateway, place.route_channel_id));
+  routes.forget(place.route_channel_id);
+  if (place.kind === "thread") await server.close(undefined, place.ws_id, "The thread was deleted.");
+  await server.removeRoute(place.route_channel_id);
+  if (place.kind !== "thread" || person === null) return;
+  const dm = await adapter.openDm(person);
+  if (!dm.ok) return;
+  await adapter.post(dm.value.channel_id, textView("Your conversation’s thread was deleted, so I closed the conversation. Mention me in a channel to begin a new one."));
+}
+
+/** Who wrote the message on which a thread was opened; null where that cannot be found out. */
+async function starterOf({ server, adapter }: Gateway, channel_id: string): Promise<string | null> {
+  const route = await server.route(channel_id);
+  if (!route.ok || route.value.parent_channel_id === null) return null;
+  const before = (BigInt(channel_id) - 1n).toString();
+  const history = await adapter.history(route.value.parent_channel_id, before, 1);
+  const first = history.ok ? history.value[0] : undefined;
+  return first?.message_id === channel_id ? (first.message?.author.id ?? null) : null;
+}

@@ -1,0 +1,86 @@
+import type { ApprovalItem } from "../../src/protocol/approval.ts";
+import type { StatusEvent } from "../../src/protocol/event.ts";
+import type { WorkstreamState } from "../../src/protocol/workstream.ts";
+import type { ApprovalCardState, CallDecision } from "../render/approval.ts";
+import type { LiveCardState, LiveTool } from "../render/live.ts";
+
+/** A turn as one place shows it; derived from the events since its beginning. */
+export interface Turn {
+  /** The `seq` of its first entry. */
+  seq: number;
+  started_at: string | null;
+  /** The platform's id of the person who asked. */
+  asker: string | null;
+  /** Whether a place beside a DM shows it. */
+  asked_here: boolean;
+  state: WorkstreamState;
+  tools: Map<string, LiveTool>;
+  /** By message id. */
+  queued: Map<string, { content: string; client_send_id: string | null }>;
+  /** The model call whose text comes in. */
+  call: { model_call_id: string; text: string } | null;
+  /** The last answer that was shown whole, to put the footer under. */
+  answer: { shows: string; content: string } | null;
+  status: StatusEvent | null;
+  live_shown: boolean;
+  cycles: Map<string, Cycle>;
+  reviews: Map<string, { ws_id: string; content: string; round: number }>;
+}
+
+/** An approval of this turn. */
+export interface Cycle {
+  ws_id: string;
+  items: readonly ApprovalItem[];
+  expires_at: string | null;
+  decisions: Map<string, CallDecision>;
+}
+
+/** Steps that are remembered of a turn; earlier ones are only counted by the folded card as those that are left. */
+const TOOLS_MAX = 500;
+
+export function newTurn(seq: number): Turn {
+  return {
+    seq,
+    started_at: null,
+    asker: null,
+    asked_here: false,
+    state: "thinking",
+    tools: new Map(),
+    queued: new Map(),
+    call: null,
+    answer: null,
+    status: null,
+    live_shown: false,
+    cycles: new Map(),
+    reviews: new Map(),
+  };
+}
+
+/** Enters calls that are about to run or to be asked for. */
+export function addTools(turn: Turn, items: readonly ApprovalItem[], nested: boolean): void {
+  for (const { call_id, header, error } of items) {
+    if (turn.tools.has(call_id) || turn.tools.size >= TOOLS_MAX) continue;
+    turn.tools.set(call_id, { call_id, header, status: error === null ? "waiting" : "failed", last_line: "", nested });
+  }
+}
+
+/** Changes one step. */
+export function setTool(turn: Turn, call_id: string, name: string, change: Partial<LiveTool>): void {
+  const before = turn.tools.get(call_id);
+  if (before === undefined && turn.tools.size >= TOOLS_MAX) return;
+  turn.tools.set(call_id, { ...(before ?? { call_id, header: name, status: "running", last_line: "", nested: false }), ...change });
+}
+
+export function liveStateOf(turn: Turn): LiveCardState {
+  return {
+    turn_seq: turn.seq,
+    state: turn.state,
+    started_at: turn.started_at,
+    tools: [...turn.tools.values()],
+    queued: [...turn.queued].map(([msg_id, { content }]) => ({ msg_id, content })),
+  };
+}
+
+export function cardStateOf(cycle_id: string, cycle: Cycle, asked: string | null): ApprovalCardState {
+  return { cycle_id, items: cycle.items, expires_at: cycle.expires_at, decisions: cycle.decisions, asked };
+}
