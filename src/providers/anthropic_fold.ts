@@ -19,7 +19,12 @@ interface OpenBlock {
   input: string;
 }
 
-const USAGE_FIELDS = ["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
+const USAGE_FIELDS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+] as const;
 
 /** Reads events of the Messages API (Anthropic API reference, "Streaming messages"). */
 export class AnthropicFold implements StreamFold {
@@ -62,13 +67,13 @@ export class AnthropicFold implements StreamFold {
   }
 
   pushWhole(body: JsonObject, out: ProviderEvent[]): void {
-    objectsIn(body["content"]).forEach((block, index) => {
+    for (const [index, block] of objectsIn(body["content"]).entries()) {
       this.#start(index, block, out);
       if (block["type"] === "text") addText(out, "content", textIn(block["text"]) ?? "");
       if (block["type"] === "thinking") addText(out, "reasoning", textIn(block["thinking"]) ?? "");
       for (const citation of objectsIn(block["citations"])) this.#citations.add(citation);
       this.#finish(this.#blocks.get(index), out);
-    });
+    }
     this.#count(objectIn(body["usage"]));
     this.#stopped(body);
   }
@@ -95,11 +100,14 @@ export class AnthropicFold implements StreamFold {
     const content = start["content"];
     if (start["type"] === "web_search_tool_result") {
       const code = textIn(objectIn(content)["error_code"]);
-      const message = code === undefined ? `[Found ${objectsIn(content).length} results]` : `[The web search failed: ${code}]`;
+      const message =
+        code === undefined ? `[Found ${objectsIn(content).length} results]` : `[The web search failed: ${code}]`;
       out.push({ type: "info", message });
     }
     if (start["type"] === "tool_search_tool_result") {
-      const names = objectsIn(objectIn(content)["tool_references"]).map((reference) => textIn(reference["tool_name"]) ?? "");
+      const names = objectsIn(objectIn(content)["tool_references"]).map(
+        (reference) => textIn(reference["tool_name"]) ?? "",
+      );
       out.push({ type: "expanded_tools", names: names.filter((name) => name !== "") });
     }
   }

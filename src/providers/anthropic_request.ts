@@ -1,12 +1,13 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { AssistantMessage, ContentPart, ReplayBlocks, ToolMessage } from "../protocol/message.ts";
+import type { AssistantMessage, ContentPart, ReplayBlocks, ToolMessage, UserMessage } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { RESULT_EMPTY, RESULT_MISSING, arrange } from "./arrange.ts";
 import type { AssistantTurn, Turn } from "./arrange.ts";
 import { effortOf, temperatureOf } from "./effort.ts";
 import { EncodedByModel, EncodedTools, withoutWebSearch } from "./encoded.ts";
 import type { EncodedMessages } from "./encoded.ts";
+import { textIn } from "./json_fields.ts";
 import { pictureFor } from "./pictures.ts";
 import { replayBlocks } from "./replay.ts";
 import { argumentsObject, cleanText, fileInWords, pictureInWords, wireCallId } from "./wire_text.ts";
@@ -38,7 +39,9 @@ interface WireMessage {
 /** Body of `POST /v1/messages`. Pictures must have been loaded. */
 export function anthropicBody(request: ModelRequest): string {
   const turns = arrange(request.messages);
-  const parts = wireMessages(turns, request.settings).map(({ role, blocks }) => `{"role":"${role}","content":[${blocks.join(",")}]}`);
+  const parts = wireMessages(turns, request.settings).map(
+    ({ role, blocks }) => `{"role":"${role}","content":[${blocks.join(",")}]}`,
+  );
   // One join for all: a conversation may be a megabyte, and each further join would copy it.
   parts[0] = `{"model":${JSON.stringify(request.settings.model)},"messages":[${parts[0] ?? ""}`;
   return `${parts.join(",")}],${parameters(request, turns).join(",")}}`;
@@ -57,34 +60,32 @@ function parameters(request: ModelRequest, turns: readonly Turn[]): string[] {
   const effort = request.settings.capabilities.thinking_mode === "adaptive" ? effortOf(request.settings) : null;
   if (effort !== null && effort !== "none") members.push(`"output_config":${JSON.stringify({ effort })}`);
   const temperature = temperatureOf(request.settings);
-  if (temperature !== null && (thinking === null || thinking["type"] === "disabled")) members.push(`"temperature":${Math.min(1, temperature)}`);
+  if (temperature !== null && (thinking === null || thinking["type"] === "disabled")) {
+    members.push(`"temperature":${Math.min(1, temperature)}`);
+  }
   return members;
 }
 
 /** How the model is told to think; null when it is told nothing. */
 function thinkingOf(request: ModelRequest, turns: readonly Turn[]): JsonObject | null {
   const { capabilities, effort } = request.settings;
-  switch (capabilities.thinking_mode) {
-    case "none":
-      return null;
-    case "adaptive":
-      if (effort === "none" && capabilities.effort_levels.includes("none")) return { type: "disabled" };
-      return request.max_output_tokens < THINKING_TOKENS_MIN ? null : { type: "adaptive", display: "summarized" };
-    case "manual": {
-      const wanted = BUDGETS[effortOf(request.settings) ?? "none"];
-      if (wanted === undefined || callsWithoutThinking(turns, request.settings)) return null;
-      const budget_tokens = Math.min(wanted, request.max_output_tokens - BUDGET_MIN);
-      return budget_tokens < BUDGET_MIN ? null : { type: "enabled", budget_tokens };
-    }
+  if (capabilities.thinking_mode === "none") return null;
+  if (capabilities.thinking_mode === "adaptive") {
+    if (effort === "none" && capabilities.effort_levels.includes("none")) return { type: "disabled" };
+    return request.max_output_tokens < THINKING_TOKENS_MIN ? null : { type: "adaptive", display: "summarized" };
   }
+  const wanted = BUDGETS[effortOf(request.settings) ?? "none"];
+  if (wanted === undefined || callsWithoutThinking(turns, request.settings)) return null;
+  const budget_tokens = Math.min(wanted, request.max_output_tokens - BUDGET_MIN);
+  return budget_tokens < BUDGET_MIN ? null : { type: "enabled", budget_tokens };
 }
 
-/** With a budget set, the API refuses results of calls whose answer did not begin with thinking, as another model's did. */
+/** With a budget set, the API refuses results of calls whose answer did not begin with thinking, as others' do not. */
 function callsWithoutThinking(turns: readonly Turn[], settings: ModelSettings): boolean {
   const last = turns.findLast((turn) => turn.kind === "assistant");
   if (last === undefined || last.results.length === 0) return false;
-  const first = String(replayed(last.message, settings)?.[0]?.["type"]);
-  return first !== "thinking" && first !== "redacted_thinking";
+  const first = replayed(last.message, settings)?.[0];
+  return first === undefined || !isThinking(first);
 }
 
 function wireMessages(turns: readonly Turn[], settings: ModelSettings): WireMessage[] {
@@ -96,21 +97,23 @@ function wireMessages(turns: readonly Turn[], settings: ModelSettings): WireMess
     else messages.push({ role, blocks: [blocks] });
   };
   for (const turn of turns) {
-    if (turn.kind === "user") for (const message of turn.messages) add("user", encoder.known.get(message, () => encoder.user(message.content)));
-    else {
-      add("assistant", encoder.known.get(turn.message, () => encoder.assistant(turn.message)));
+    if (turn.kind === "user") {
+      for (const message of turn.messages) add("user", encoder.user(message));
+    } else {
+      add("assistant", encoder.assistant(turn.message));
       for (const result of encoder.results(turn)) add("user", result);
     }
   }
   const last = turns.at(-1);
   // A pause is continued by sending it back as it is; anything else must end with the user.
-  if (last?.kind === "assistant" && last.results.length === 0 && replayed(last.message, settings) === null)
+  if (last?.kind === "assistant" && last.results.length === 0 && replayed(last.message, settings) === null) {
     add("user", textBlock("Go on."));
+  }
   markForCache(messages);
   return messages;
 }
 
-/** Marks the ends of the last two messages from the user: the one before is what the last request wrote to the cache. */
+/** Marks the ends of the last two messages from the user: the earlier one is what the last request had cached. */
 function markForCache(messages: readonly WireMessage[]): void {
   const marked = messages.filter((message) => message.role === "user").slice(-2);
   for (const { blocks } of marked) {
@@ -121,28 +124,27 @@ function markForCache(messages: readonly WireMessage[]): void {
 
 /** Writes content blocks for one model; blocks of one message are joined by commas. */
 class BlockEncoder {
-  readonly known: EncodedMessages;
+  readonly #known: EncodedMessages;
   readonly #settings: ModelSettings;
 
   constructor(settings: ModelSettings) {
     this.#settings = settings;
-    this.known = encodedMessages.for(settings);
+    this.#known = encodedMessages.for(settings);
   }
 
-  user(content: readonly ContentPart[]): string {
-    return this.#blocks(content).map((block) => JSON.stringify(block)).join(",") || textBlock("(empty message)");
+  user(message: UserMessage): string {
+    return this.#known.get(message, () => joined(this.#blocks(message.content)) || textBlock("(empty message)"));
   }
 
   assistant(message: AssistantMessage): string {
-    const blocks = replayed(message, this.#settings) ?? plainBlocks(message);
-    return blocks.map((block) => JSON.stringify(block)).join(",");
+    return this.#known.get(message, () => joined(replayed(message, this.#settings) ?? plainBlocks(message)));
   }
 
   results({ message, results }: AssistantTurn): string[] {
     return message.tool_calls.map((call, index) => {
       const result = results[index] ?? null;
       if (result === null) return resultBlock(call.id, RESULT_MISSING, true);
-      return this.known.get(result, () => this.#result(result));
+      return this.#known.get(result, () => this.#result(result));
     });
   }
 
@@ -153,7 +155,7 @@ class BlockEncoder {
 
   /** The API refuses text of white space alone. */
   #blocks(content: readonly ContentPart[]): JsonObject[] {
-    return content.map((part) => this.#block(part)).filter((block) => block["type"] !== "text" || String(block["text"]).trim() !== "");
+    return content.map((part) => this.#block(part)).filter((block) => !isBlank(block));
   }
 
   #block(part: ContentPart): JsonObject {
@@ -165,12 +167,21 @@ class BlockEncoder {
   }
 }
 
+function joined(blocks: readonly JsonObject[]): string {
+  return blocks.map((block) => JSON.stringify(block)).join(",");
+}
+
 function textBlock(text: string): string {
   return JSON.stringify({ type: "text", text });
 }
 
 function resultBlock(call_id: string, content: string | JsonObject[], is_error: boolean): string {
-  return JSON.stringify({ type: "tool_result", tool_use_id: wireCallId(call_id), content, ...(is_error ? { is_error } : {}) });
+  return JSON.stringify({
+    type: "tool_result",
+    tool_use_id: wireCallId(call_id),
+    content,
+    ...(is_error ? { is_error } : {}),
+  });
 }
 
 function replayed(message: AssistantMessage, settings: ModelSettings): JsonObject[] | null {
@@ -196,10 +207,19 @@ function plainBlocks(message: AssistantMessage): JsonObject[] {
 
 /** The blocks of an answer for replay; null when text alone says as much, or when thinking is all there is. */
 export function blocksForReplay(blocks: readonly JsonObject[], model: string): ReplayBlocks | null {
-  const kept = blocks.filter((block) => block["type"] !== "text" || String(block["text"]).trim() !== "");
-  const isThinking = (block: JsonObject): boolean => block["type"] === "thinking" || block["type"] === "redacted_thinking";
-  if (kept.every(isThinking) || kept.every((block) => block["type"] === "text" || block["type"] === "tool_use")) return null;
+  const kept = blocks.filter((block) => !isBlank(block));
+  if (kept.every(isThinking) || kept.every((block) => block["type"] === "text" || block["type"] === "tool_use")) {
+    return null;
+  }
   return { provider: ANTHROPIC_PROVIDER, model, blocks: JSON.stringify(kept) };
+}
+
+function isThinking(block: JsonObject): boolean {
+  return block["type"] === "thinking" || block["type"] === "redacted_thinking";
+}
+
+function isBlank(block: JsonObject): boolean {
+  return block["type"] === "text" && (textIn(block["text"]) ?? "").trim() === "";
 }
 
 function toolsJson(request: ModelRequest): string {
@@ -211,7 +231,9 @@ function toolsJson(request: ModelRequest): string {
     defer_loading: true,
   }));
   const hosted = [
-    ...(deferred === "" ? [] : [JSON.stringify({ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" })]),
+    ...(deferred === ""
+      ? []
+      : [JSON.stringify({ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" })]),
     ...(request.native_web_search
       ? [JSON.stringify({ type: "web_search_20250305", name: "web_search", max_uses: WEB_SEARCHES_MAX })]
       : []),

@@ -42,7 +42,7 @@ export function arrange(messages: readonly Message[]): Turn[] {
       case "assistant":
         if (isEmpty(message)) break;
         if (turns.length === 0) addUser(turns, OPENING);
-        answer = { kind: "assistant", message, results: new Array<ToolMessage | null>(message.tool_calls.length).fill(null) };
+        answer = { kind: "assistant", message, results: message.tool_calls.map(() => null) };
         turns.push(answer);
         break;
       case "tool":
@@ -54,7 +54,11 @@ export function arrange(messages: readonly Message[]): Turn[] {
 }
 
 /** Calls whose id a model used before in this conversation, or twice in one answer, get a new one. */
-export function withFreshIds(calls: readonly ToolCall[], messages: readonly Message[], newCallId: () => string): ToolCall[] {
+export function withFreshIds(
+  calls: readonly ToolCall[],
+  messages: readonly Message[],
+  newCallId: () => string,
+): ToolCall[] {
   const seen = new Set<string>();
   return calls.map((call) => {
     const id = call.id === "" || seen.has(call.id) || isUsed(call.id, messages) ? newCallId() : call.id;

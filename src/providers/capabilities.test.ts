@@ -5,8 +5,14 @@ import { priceOf } from "./prices.ts";
 test("the longest beginning of a name decides", () => {
   expect(capabilitiesOf("openai", "gpt-5-pro-2025-10-06").effort_levels).toEqual(["high"]);
   expect(capabilitiesOf("openai", "gpt-5-2025-08-07").effort_levels).toContain("minimal");
-  expect(capabilitiesOf("anthropic", "claude-opus-4-5-20251101")).toMatchObject({ thinking_mode: "manual", max_output_tokens: 64_000 });
-  expect(capabilitiesOf("anthropic", "claude-opus-4-7")).toMatchObject({ thinking_mode: "adaptive", supports_temperature: false });
+  expect(capabilitiesOf("anthropic", "claude-opus-4-5-20251101")).toMatchObject({
+    thinking_mode: "manual",
+    max_output_tokens: 64_000,
+  });
+  expect(capabilitiesOf("anthropic", "claude-opus-4-7")).toMatchObject({
+    thinking_mode: "adaptive",
+    supports_temperature: false,
+  });
 });
 
 test("an unknown model gets what the plainest server accepts", () => {

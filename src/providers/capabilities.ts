@@ -31,9 +31,24 @@ const OPENAI: Capabilities = {
   effort_levels: ["minimal", "low", "medium", "high"],
   token_param: "max_completion_tokens",
 };
-const OPENAI_CHAT: Capabilities = { ...OPENAI, context_window: 128_000, max_output_tokens: 16_384, supports_temperature: true, effort_levels: [] };
-const OPENAI_REASONING: Capabilities = { ...OPENAI, context_window: 200_000, max_output_tokens: 100_000, effort_levels: ["low", "medium", "high"] };
-const GPT_5_1: Capabilities = { ...OPENAI, supports_temperature: true, effort_levels: ["none", "low", "medium", "high"] };
+const OPENAI_CHAT: Capabilities = {
+  ...OPENAI,
+  context_window: 128_000,
+  max_output_tokens: 16_384,
+  supports_temperature: true,
+  effort_levels: [],
+};
+const OPENAI_REASONING: Capabilities = {
+  ...OPENAI,
+  context_window: 200_000,
+  max_output_tokens: 100_000,
+  effort_levels: ["low", "medium", "high"],
+};
+const GPT_5_1: Capabilities = {
+  ...OPENAI,
+  supports_temperature: true,
+  effort_levels: ["none", "low", "medium", "high"],
+};
 const GPT_5_2: Capabilities = { ...GPT_5_1, effort_levels: ["none", "low", "medium", "high", "xhigh"] };
 const GPT_5_4: Capabilities = { ...GPT_5_2, context_window: 1_050_000, supports_tool_search: true };
 const PRO_LEVELS = ["medium", "high", "xhigh"];
@@ -86,11 +101,29 @@ const TABLE: readonly (readonly [string, Capabilities])[] = [
   ["gpt-5.", GPT_5_4],
   ["gpt-6", GPT_5_4],
   ["o1", OPENAI_REASONING],
-  ["o1-mini", { ...OPENAI_REASONING, context_window: 128_000, max_output_tokens: 65_536, supports_vision: false, effort_levels: [] }],
+  [
+    "o1-mini",
+    {
+      ...OPENAI_REASONING,
+      context_window: 128_000,
+      max_output_tokens: 65_536,
+      supports_vision: false,
+      effort_levels: [],
+    },
+  ],
   ["o3", OPENAI_REASONING],
   ["o3-mini", { ...OPENAI_REASONING, supports_vision: false }],
   ["o4-mini", OPENAI_REASONING],
-  ["claude-3", { ...ANTHROPIC_MANUAL, max_output_tokens: 4_096, thinking_mode: "none", effort_levels: [], supports_web_search: false }],
+  [
+    "claude-3",
+    {
+      ...ANTHROPIC_MANUAL,
+      max_output_tokens: 4_096,
+      thinking_mode: "none",
+      effort_levels: [],
+      supports_web_search: false,
+    },
+  ],
   ["claude-3-5", { ...ANTHROPIC_MANUAL, max_output_tokens: 8_192, thinking_mode: "none", effort_levels: [] }],
   ["claude-3-7", ANTHROPIC_MANUAL],
   ["claude-haiku-4", ANTHROPIC_MANUAL],
@@ -107,7 +140,7 @@ const TABLE: readonly (readonly [string, Capabilities])[] = [
 const LONGEST_FIRST = TABLE.toSorted(([one], [other]) => other.length - one.length);
 
 /**
- * What is believed of a model, with a setting's own keys on top. The same model reached another way can do less: web and
+ * What is believed of a model, with a setting's own keys on top. A model reached another way can do less: web and
  * tool search belong to the vendor's own wire format, except for chat completions' search models.
  */
 export function capabilitiesOf(provider: string, model: string, overrides: Partial<Capabilities> = {}): Capabilities {
@@ -135,6 +168,7 @@ function reachable(provider: string, model: string, known: Capabilities): Partia
     default:
       return {
         supports_web_search: known.supports_web_search && /-search-(api|preview)/.test(model),
+        supports_tool_search: false,
         thinking_mode: "none",
       };
   }

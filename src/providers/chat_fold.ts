@@ -43,7 +43,9 @@ export class ChatFold implements StreamFold {
     const choice = firstOf(data["choices"]);
     if (choice === null) return;
     if (isJsonObject(choice["delta"])) this.#delta(choice["delta"]);
-    if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "") this.#finish = choice["finish_reason"];
+    if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "") {
+      this.#finish = choice["finish_reason"];
+    }
   }
 
   pushWhole(body: JsonObject, out: ProviderEvent[]): void {
@@ -64,7 +66,9 @@ export class ChatFold implements StreamFold {
     const stop_reason = this.#stopReason();
     if (stop_reason === "tool_calls") {
       const newCallId = (): string => newPrefixedId("call");
-      for (const call of withFreshIds(this.#calls.calls(), this.#request.messages, newCallId)) out.push({ type: "tool_call", call });
+      for (const call of withFreshIds(this.#calls.calls(), this.#request.messages, newCallId)) {
+        out.push({ type: "tool_call", call });
+      }
     }
     // Only turns with calls are replayed: between calls a model goes on with its thought.
     const replay = stop_reason === "tool_calls" ? this.#replay() : null;

@@ -104,11 +104,12 @@ class MessageEncoder {
   /** An answer and its results. */
   answer(turn: AssistantTurn, parts: string[]): void {
     parts.push(this.#known.get(turn.message, () => this.#assistant(turn.message)));
-    turn.results.forEach((result, index) => {
-      const call = turn.message.tool_calls[index];
-      if (call === undefined) return;
-      parts.push(result === null ? toolMessage(call.id, RESULT_MISSING) : this.#known.get(result, () => this.#result(result)));
-    });
+    for (const [index, call] of turn.message.tool_calls.entries()) {
+      const result = turn.results[index] ?? null;
+      parts.push(
+        result === null ? toolMessage(call.id, RESULT_MISSING) : this.#known.get(result, () => this.#result(result)),
+      );
+    }
   }
 
   #introduced(shown: readonly ImagePart[]): ContentPart[] {
@@ -117,7 +118,9 @@ class MessageEncoder {
 
   /** Text alone goes as a string: not every server takes lists of parts. */
   #userContent(content: readonly ContentPart[]): string {
-    const parts = content.map((part) => this.#userPart(part)).filter((part) => part.type !== "text" || part.text !== "");
+    const parts = content
+      .map((part) => this.#userPart(part))
+      .filter((part) => part.type !== "text" || part.text !== "");
     const onlyText = parts.every((part) => part.type === "text");
     const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
     return JSON.stringify({ role: "user", content: onlyText ? text || "(empty message)" : parts });
@@ -178,7 +181,8 @@ function replayOf(message: AssistantMessage, model: string): ChatReplay | null {
   return {
     reasoning_field: REASONING_FIELDS.find((field) => field === blocks["reasoning_field"]) ?? null,
     // Fewer calls than were kept would shift what belongs to whom.
-    extras: extras.length === message.tool_calls.length ? extras.map((extra) => (isJsonObject(extra) ? extra : null)) : [],
+    extras:
+      extras.length === message.tool_calls.length ? extras.map((extra) => (isJsonObject(extra) ? extra : null)) : [],
   };
 }
 

@@ -16,6 +16,9 @@ export class Citations {
   /** A list for people; null when there is none. */
   inWords(): string | null {
     if (this.#titles.size === 0) return null;
-    return ["Sources:", ...[...this.#titles].map(([url, title]) => (title === url ? `- ${url}` : `- ${title}: ${url}`))].join("\n");
+    return [
+      "Sources:",
+      ...[...this.#titles].map(([url, title]) => (title === url ? `- ${url}` : `- ${title}: ${url}`)),
+    ].join("\n");
   }
 }

@@ -22,6 +22,14 @@ const WHO_I_AM = [
   "or OPENAI_API_KEY, or ANTHROPIC_API_KEY, and start again.",
 ].join(" ");
 
+const DEMO_PLAN = [
+  "1. Look at what is there.",
+  "2. Make the smallest change that serves.",
+  "3. Check it and say what was done.",
+  "",
+  "(A plan by the demo; a model would look closer.)",
+];
+
 /** What the demo says next. */
 interface DemoAnswer {
   text: string;
@@ -63,7 +71,9 @@ function answerTo(request: ModelRequest): DemoAnswer {
   const results = lastResults(since);
   const next = steps[done];
   if (next === undefined || results.some((result) => result.is_error)) return say(resultsInWords(results));
-  if (!isOffered(next.tool, request.tools)) return say(`For that I need the tool ${next.tool}, which is not offered here.`);
+  if (!isOffered(next.tool, request.tools)) {
+    return say(`For that I need the tool ${next.tool}, which is not offered here.`);
+  }
   const call = { id: newPrefixedId("call"), name: next.tool, arguments: JSON.stringify(next.arguments) };
   return { text: opening(request.messages, next), calls: [call] };
 }
@@ -76,9 +86,9 @@ function say(text: string): DemoAnswer {
 function stepsFor(words: string, tools: readonly ModelTool[]): DemoStep[] | null {
   const named = namedTool(words, tools);
   if (named !== null) return [named];
-  for (const { pattern, steps } of DEMO_REQUESTS) {
-    const match = pattern.exec(words);
-    if (match !== null) return steps(match.slice(1).map((group) => (group ?? "").trim()));
+  for (const known of DEMO_REQUESTS) {
+    const match = known.pattern.exec(words);
+    if (match !== null) return known.steps(match.slice(1).map((group) => (group ?? "").trim()));
   }
   return null;
 }
@@ -115,7 +125,9 @@ function resultsInWords(results: readonly ToolMessage[]): string {
       const shown = text.length > RESULT_SHOWN_MAX ? `${text.slice(0, RESULT_SHOWN_MAX)}\n…` : text;
       if (result.is_error) return `${result.name} did not do it: ${shown}`;
       const fence = text.includes("```") ? "````" : "```";
-      return text === "" ? `${result.name} is done; it had nothing to say.` : `${result.name} answered:\n${fence}\n${shown}\n${fence}`;
+      return text === ""
+        ? `${result.name} is done; it had nothing to say.`
+        : `${result.name} answered:\n${fence}\n${shown}\n${fence}`;
     })
     .join("\n\n");
 }
@@ -124,7 +136,7 @@ function resultsInWords(results: readonly ToolMessage[]): string {
 function unknownRequest(words: string, request: ModelRequest): string {
   const isSubAgent = !isOffered("plan", request.tools) && !isOffered("task", request.tools);
   if (isSubAgent) {
-    return `# Plan\n\nGoal: ${words.slice(0, 300)}\n\n1. Look at what is there.\n2. Make the smallest change that serves.\n3. Check it and say what was done.\n\n(A plan by the demo; a model would look closer.)`;
+    return [`# Plan\n\nGoal: ${words.slice(0, 300)}\n`, ...DEMO_PLAN].join("\n");
   }
   const examples = DEMO_EXAMPLES.map((example) => `- ${example}`).join("\n");
   return `${WHO_I_AM}\n\nI understand only a few plain requests. Try one of these:\n${examples}`;
@@ -136,7 +148,10 @@ function withoutTools(system: string, words: string): string {
 }
 
 /** About four characters a token: there is nobody who counts. */
-function usageOf(request: ModelRequest, text: string): { prompt_tokens: number; completion_tokens: number; total_tokens: number } {
+function usageOf(
+  request: ModelRequest,
+  text: string,
+): { prompt_tokens: number; completion_tokens: number; total_tokens: number } {
   const characters = request.messages.reduce((sum, { role, content }) => {
     return sum + (role === "assistant" ? content.length : textOf(content).length);
   }, request.system.length);

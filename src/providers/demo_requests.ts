@@ -30,10 +30,17 @@ export const DEMO_REQUESTS: readonly DemoRequest[] = [
     ],
   },
   {
-    pattern: new RegExp(`\\b(?:write|create|save)\\s+(?:a file |the file )?(?:called |named )?${FILE}(?:\\s+(?:with|saying|containing)\\s+|\\s*:\\s*)([\\s\\S]+)`, "i"),
+    pattern: new RegExp(
+      `\\b(?:write|create|save)\\s+(?:(?:a|the) file )?(?:called |named )?${FILE}` +
+        "(?:\\s+(?:with|saying|containing)\\s+|\\s*:\\s*)([\\s\\S]+)",
+      "i",
+    ),
     steps: ([path = "", content = ""]) => [{ tool: "write_file", arguments: { path, content: `${content}\n` } }],
   },
-  { pattern: /\b(?:list|show|which|what)\b.{0,20}\bfiles\b/i, steps: () => [{ tool: "bash", arguments: { command: "ls -la" } }] },
+  {
+    pattern: /\b(?:list|show|which|what)\b.{0,20}\bfiles\b/i,
+    steps: () => [{ tool: "bash", arguments: { command: "ls -la" } }],
+  },
   {
     pattern: new RegExp(`\\b(?:read|show|open|print)\\s+(?:me\\s+)?(?:the file\\s+)?${FILE}`, "i"),
     steps: ([path = ""]) => [{ tool: "read_file", arguments: { path } }],
@@ -44,7 +51,9 @@ export const DEMO_REQUESTS: readonly DemoRequest[] = [
   },
   {
     pattern: /\b(?:search|look|grep) for\s+(.+)/i,
-    steps: ([words = ""]) => [{ tool: "search", arguments: { query: literal(words.replace(/^[`"']|[`"'?.]+$/g, "")) } }],
+    steps: ([words = ""]) => [
+      { tool: "search", arguments: { query: literal(words.replace(/^[`"']|[`"'?.]+$/g, "")) } },
+    ],
   },
   {
     pattern: /(https?:\/\/[^\s<>"'`]+)/i,
@@ -62,10 +71,15 @@ export const DEMO_REQUESTS: readonly DemoRequest[] = [
   },
   { pattern: /\bplan\s*:?\s+(.+)/i, steps: ([prompt = ""]) => [{ tool: "plan", arguments: { prompt } }] },
   { pattern: /\bdelegate\s*:?\s+(.+)/i, steps: ([prompt = ""]) => [{ tool: "task", arguments: { prompt } }] },
-  { pattern: /\bman(?:ual)?\s+(?:page\s+)?(?:of|for)?\s*([\w.+-]+)/i, steps: ([page = ""]) => [{ tool: "man", arguments: { page } }] },
+  {
+    pattern: /\bman(?:ual)?\s+(?:page\s+)?(?:of|for)?\s*([\w.+-]+)/i,
+    steps: ([page = ""]) => [{ tool: "man", arguments: { page } }],
+  },
   {
     pattern: /\b(integrate|differentiate|solve|factor|simplify)\s+([\w\s+*/().^,-]+)/i,
-    steps: ([verb = "", expression = ""]) => [{ tool: "math", arguments: { code: mathCode(verb.toLowerCase(), python(expression)) } }],
+    steps: ([verb = "", expression = ""]) => [
+      { tool: "math", arguments: { code: mathCode(verb.toLowerCase(), python(expression)) } },
+    ],
   },
   {
     pattern: /\b(?:what is|what's|calculate|compute)\s+([\d\s+*/().^%-]*\d[\d\s+*/().^%-]*)/i,
@@ -95,7 +109,10 @@ function literal(words: string): string {
 }
 
 function python(expression: string): string {
-  return expression.trim().replaceAll("^", "**").replace(/[.,]+$/, "");
+  return expression
+    .trim()
+    .replaceAll("^", "**")
+    .replace(/[.,]+$/, "");
 }
 
 function mathCode(verb: string, expression: string): string {

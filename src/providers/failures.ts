@@ -33,8 +33,21 @@ interface ErrorFields {
 
 const REFUSED = "The model's server refused the request. The log says why.";
 
-const OVERFLOW =
-  /context[ _-]?(length|window|size)|maximum context|prompt (is )?too long|input is too long|too many (input |prompt )?tokens|exceeds? the (available |maximum )?(context|number of tokens)|exceed_context_size|reduce the length of the messages|input tokens exceed/i;
+/** How servers say that a conversation is too long; each says it in its own words. */
+const OVERFLOW = new RegExp(
+  [
+    "context[ _-]?(length|window|size)",
+    "maximum context",
+    "prompt (is )?too long",
+    "input is too long",
+    "too many (input |prompt )?tokens",
+    "exceeds? the (available |maximum )?(context|number of tokens)",
+    "exceed_context_size",
+    "reduce the length of the messages",
+    "input tokens exceed",
+  ].join("|"),
+  "i",
+);
 const RATE_LIMIT = /rate.?limit|per (minute|hour|day|second)|too many requests|\b[TR]PM\b/i;
 const NO_CREDIT = /insufficient_quota|insufficient.{0,10}(credit|balance|funds)|credit balance|billing/i;
 const FILTERED = /content_filter|content.?policy|content management policy|responsible.?ai|flagged/i;
@@ -46,31 +59,64 @@ export function failureFromServer(error: ServerError): ProviderFailure {
   const words = `${fields.kind} ${fields.message}`;
   const detail = safeDetail(`${fields.status ?? "in stream"} ${words}`, error.api_key);
   const status = fields.status;
-  if (status === 402 || (status === 429 && NO_CREDIT.test(words)))
+  if (status === 402 || (status === 429 && NO_CREDIT.test(words))) {
     return failure("model_rate_limited", "The model's account has no credit left. Its owner has to top it up.", detail);
+  }
   if (status === 429 || (status !== 413 && RATE_LIMIT.test(words))) return rateLimited(error.headers, detail);
-  if (OVERFLOW.test(words) || status === 413)
+  if (OVERFLOW.test(words) || status === 413) {
     return failure("model_context_overflow", "The conversation is longer than the model can take.", detail);
-  if (status === 401 || status === 403 || /authentication|invalid.?api.?key|permission_error/i.test(fields.kind))
-    return failure("model_authentication", "The model's server refused the key. Check the API key in the settings.", detail);
-  if (FILTERED.test(words))
-    return failure("model_content_filter", "The model's content filter stopped the request. Put it differently.", detail);
-  if (status === 408 || status === 504 || /timeout/i.test(fields.kind))
+  }
+  if (status === 401 || status === 403 || /authentication|invalid.?api.?key|permission_error/i.test(fields.kind)) {
+    return failure(
+      "model_authentication",
+      "The model's server refused the key. Check the API key in the settings.",
+      detail,
+    );
+  }
+  if (FILTERED.test(words)) {
+    return failure(
+      "model_content_filter",
+      "The model's content filter stopped the request. Put it differently.",
+      detail,
+    );
+  }
+  if (status === 408 || status === 504 || /timeout/i.test(fields.kind)) {
     return failure("model_timeout", "The model's server took too long. Try again.", detail, true);
-  if (status === 503 || status === 529 || OVERLOADED.test(words))
-    return { ...failure("model_overloaded", "The model's server is overloaded. Try again soon.", detail, true), ...retryAfter(error.headers) };
-  if (status === 404)
-    return failure("model_rejected", "The server does not know this model. Check the model's name and address.", detail);
-  if (status !== undefined && status >= 400 && status < 500)
+  }
+  if (status === 503 || status === 529 || OVERLOADED.test(words)) {
+    return {
+      ...failure("model_overloaded", "The model's server is overloaded. Try again soon.", detail, true),
+      ...retryAfter(error.headers),
+    };
+  }
+  if (status === 404) {
+    return failure(
+      "model_rejected",
+      "The server does not know this model. Check the model's name and address.",
+      detail,
+    );
+  }
+  if (status !== undefined && status >= 400 && status < 500) return failure("model_rejected", REFUSED, detail);
+  if (status === undefined && /invalid_|not_found/i.test(fields.kind)) {
     return failure("model_rejected", REFUSED, detail);
-  if (status === undefined && /invalid_|not_found/i.test(fields.kind))
-    return failure("model_rejected", REFUSED, detail);
-  return { ...failure("model_overloaded", "The model's server failed. Try again.", detail, true), ...retryAfter(error.headers) };
+  }
+  return {
+    ...failure("model_overloaded", "The model's server failed. Try again.", detail, true),
+    ...retryAfter(error.headers),
+  };
 }
 
 const CUT = "The connection to the model broke in the middle of the answer. Try again.";
 
-const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]);
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 /** How far a call had come: only what fails before `sending` is our own fault. */
 export type CallStage = "preparing" | "sending" | "answering";
@@ -78,19 +124,40 @@ export type CallStage = "preparing" | "sending" | "answering";
 /** Understands what was thrown while a call ran. */
 export function failureFromThrown(error: unknown, stage: CallStage, api_key: string): ProviderFailure {
   const detail = safeDetail(describeCauses(error), api_key);
-  if (stage === "preparing")
+  if (stage === "preparing") {
     return failure("internal", "The request to the model could not be put together. The log says why.", detail);
-  if (error instanceof StreamStalled)
+  }
+  if (error instanceof StreamStalled) {
     return failure("model_timeout", "The model's server stopped answering in the middle. Try again.", detail, true);
-  if (error instanceof MalformedAnswer)
-    return failure("model_malformed", "The model's server sent something that is not an answer. Try again.", detail, true);
-  if (isServerError(error))
-    return failureFromServer({ status: error.status, body: error.error ?? error.message, headers: error.headers, api_key });
-  const codes = causesOf(error).map((cause) => String((cause as { code?: unknown }).code ?? ""));
-  if (codes.some((code) => /CERT|TLS|SSL|SELF_SIGNED/.test(code)))
+  }
+  if (error instanceof MalformedAnswer) {
+    return failure(
+      "model_malformed",
+      "The model's server sent something that is not an answer. Try again.",
+      detail,
+      true,
+    );
+  }
+  if (isServerError(error)) {
+    return failureFromServer({
+      status: error.status,
+      body: error.error ?? error.message,
+      headers: error.headers,
+      api_key,
+    });
+  }
+  const codes = causesOf(error).map(codeOf);
+  if (codes.some((code) => /CERT|TLS|SSL|SELF_SIGNED/.test(code))) {
     return failure("model_unreachable", "The model's server has a certificate that cannot be trusted.", detail);
-  if (codes.some((code) => UNREACHABLE.has(code)))
-    return failure("model_unreachable", "The model's server cannot be reached. Check that it runs and that its address is right.", detail, true);
+  }
+  if (codes.some((code) => UNREACHABLE.has(code))) {
+    return failure(
+      "model_unreachable",
+      "The model's server cannot be reached. Check that it runs and that its address is right.",
+      detail,
+      true,
+    );
+  }
   if (stage === "answering") return failure("model_cut", CUT, detail, true);
   return failure("model_unreachable", "The connection to the model's server failed. Try again.", detail, true);
 }
@@ -121,7 +188,7 @@ export function safeDetail(text: string, api_key: string): string {
   return createRedactor([api_key])(text).slice(0, DETAIL_CHARACTERS_MAX);
 }
 
-/** Milliseconds that `Retry-After` asks for (RFC 9110, section 10.2.3: seconds or a date), or OpenAI's `retry-after-ms`. */
+/** Milliseconds that `Retry-After` (RFC 9110, section 10.2.3: seconds or a date) or `retry-after-ms` asks for. */
 export function retryAfterMs(headers: Headers | undefined, now: number): number | undefined {
   const exact = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (Number.isFinite(exact)) return Math.max(0, exact);
@@ -134,12 +201,17 @@ export function retryAfterMs(headers: Headers | undefined, now: number): number 
 
 function rateLimited(headers: Headers | undefined, detail: string): ProviderFailure {
   const asked = retryAfterMs(headers, Date.now());
-  const limited = failure("model_rate_limited", "The model's server limits how often it may be asked. Try again soon.", detail, true);
+  const limited = failure(
+    "model_rate_limited",
+    "The model's server limits how often it may be asked. Try again soon.",
+    detail,
+    true,
+  );
   if (asked === undefined) return limited;
   if (asked <= RETRY_AFTER_MS_MAX) return { ...limited, retry_after_ms: asked };
   return {
     ...limited,
-    message: `The model's server asks to wait ${inWords(asked)}. It is asked again after ${inWords(RETRY_AFTER_MS_MAX)}.`,
+    message: `The model's server asks to wait ${inWords(asked)}; it is asked again in ${inWords(RETRY_AFTER_MS_MAX)}.`,
     retry_after_ms: RETRY_AFTER_MS_MAX,
   };
 }
@@ -158,7 +230,7 @@ function inWords(milliseconds: number): string {
 function errorFields(error: ServerError): ErrorFields {
   const outer = error.body;
   const inner = isJsonObject(outer) && isJsonObject(outer["error"]) ? outer["error"] : outer;
-  if (!isJsonObject(inner)) return { message: String(inner ?? ""), kind: "", status: error.status };
+  if (!isJsonObject(inner)) return { message: typeof inner === "string" ? inner : "", kind: "", status: error.status };
   const text = inner["message"] ?? inner["detail"] ?? inner["error"];
   const code = Number(inner["code"] ?? inner["status"]);
   const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
@@ -186,14 +258,20 @@ function causesOf(error: unknown): object[] {
   let current: unknown = error;
   while (typeof current === "object" && current !== null && causes.length < 8) {
     causes.push(current);
-    if (current instanceof AggregateError) causes.push(...current.errors.filter((one) => typeof one === "object" && one !== null));
-    current = (current as { cause?: unknown }).cause;
+    if (current instanceof AggregateError) {
+      causes.push(...current.errors.filter((one) => typeof one === "object" && one !== null));
+    }
+    current = "cause" in current ? current.cause : undefined;
   }
   return causes;
 }
 
+function codeOf(cause: object): string {
+  return "code" in cause && typeof cause.code === "string" ? cause.code : "";
+}
+
 function describeCauses(error: unknown): string {
   return causesOf(error)
-    .map((cause) => (cause instanceof Error ? cause.message : String(cause)))
+    .map((cause) => (cause instanceof Error ? cause.message : JSON.stringify(cause)))
     .join(" < ");
 }

@@ -31,19 +31,27 @@ test("calls without ids and indexes are told apart by their names (PROV-01, PROV
 });
 
 test("one id for two whole calls is two calls (PROV-04)", () => {
-  expect(fold({ index: 0, id: "c", name: "f", arguments: "{}" }, { index: 0, id: "c", name: "f", arguments: "{}" })).toHaveLength(2);
-  expect(fold({ index: 0, id: "c", name: "f", arguments: "{}" }, { index: 1, id: "c", name: "f", arguments: "{}" })).toHaveLength(2);
+  expect(
+    fold({ index: 0, id: "c", name: "f", arguments: "{}" }, { index: 0, id: "c", name: "f", arguments: "{}" }),
+  ).toHaveLength(2);
+  expect(
+    fold({ index: 0, id: "c", name: "f", arguments: "{}" }, { index: 1, id: "c", name: "f", arguments: "{}" }),
+  ).toHaveLength(2);
 });
 
 test("id and name in each piece, an id that comes late, a piece of noise", () => {
   const again = { index: 0, id: "a", name: "f" };
-  expect(fold({ ...again, arguments: '{"x"' }, { ...again, arguments: ":1" }, { ...again, arguments: "}" })).toEqual([["a", "f", '{"x":1}']]);
+  expect(fold({ ...again, arguments: '{"x"' }, { ...again, arguments: ":1" }, { ...again, arguments: "}" })).toEqual([
+    ["a", "f", '{"x":1}'],
+  ]);
   expect(fold({ index: 0, name: "f" }, { index: 0, id: "late", arguments: "{}" })).toEqual([["late", "f", "{}"]]);
   expect(fold({ index: 3, arguments: "" })).toEqual([]);
 });
 
 test("a call without arguments, then another", () => {
-  expect(fold({ index: 0, id: "a", name: "f", arguments: "" }, { index: 1, id: "b", name: "g", arguments: "" })).toEqual([
+  expect(
+    fold({ index: 0, id: "a", name: "f", arguments: "" }, { index: 1, id: "b", name: "g", arguments: "" }),
+  ).toEqual([
     ["a", "f", ""],
     ["b", "g", ""],
   ]);

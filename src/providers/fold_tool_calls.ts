@@ -48,7 +48,7 @@ export class ToolCallFold {
     if (delta.extra) slot.extra = delta.extra;
   }
 
-  /** The calls in the order in which they were begun. An id that never came is empty. Pieces without a name are noise. */
+  /** The calls in the order in which they were begun. An id that never came is empty; without a name it is noise. */
   calls(): ToolCall[] {
     return this.#named().map((slot) => ({ id: slot.id, name: slot.name, arguments: slot.arguments }));
   }

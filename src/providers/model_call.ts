@@ -39,7 +39,7 @@ export interface ModelCall {
 }
 
 /**
- * Runs one call to its single last event; never throws. Bytes count as life, also comments, so that a server that thinks
+ * Runs one call to its single last event; never throws. Bytes count as life, comments too, so that a server that thinks
  * long but keeps the connection warm is not cut. What arrives together goes out together.
  */
 export async function* runModelCall(call: ModelCall): AsyncGenerator<ProviderEvent, void, undefined> {
@@ -109,11 +109,13 @@ async function nextChunk(reader: BodyReader, fold: StreamFold, watchdog: Watchdo
   }
 }
 
-/** Read to its end, a connection can serve the next call. Nobody waits for it, and a server with more to say is hung up on. */
+/** Read to its end, a connection serves the next call. Nobody waits for it; a server with more to say is hung up on. */
 function drain(reader: BodyReader): void {
   const timer = setTimeout(() => hangUp(reader), END_MARK_WAIT_MS).unref();
-  const next = (): Promise<void> => reader.read().then(({ done }) => (done ? undefined : next()));
-  next()
+  const readOn = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  readOn()
     .catch(() => {}) // The answer is whole: how its connection ends concerns nobody.
     .finally(() => clearTimeout(timer));
 }

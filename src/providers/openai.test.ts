@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { messageOf, modelRequest, outcomeOf, READ_FILE, toolResult, user } from "../../test/support/model_server/model_request.ts";
+import {
+  messageOf,
+  modelRequest,
+  outcomeOf,
+  READ_FILE,
+  toolResult,
+  user,
+} from "../../test/support/model_server/model_request.ts";
 import type { Outcome } from "../../test/support/model_server/model_request.ts";
 import { startModelServer } from "../../test/support/model_server/model_server.ts";
 import type { ModelServer } from "../../test/support/model_server/model_server.ts";
@@ -9,7 +16,11 @@ import type { Message } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { openai } from "./openai.ts";
 
-const WEB_SEARCH: ModelTool = { name: "web_search", description: "Searches.", parameters: { type: "object", properties: {} } };
+const WEB_SEARCH: ModelTool = {
+  name: "web_search",
+  description: "Searches.",
+  parameters: { type: "object", properties: {} },
+};
 const CALL = { name: "read_file", arguments: { path: "a" }, id: "call_a" };
 
 let server: ModelServer;
@@ -78,8 +89,13 @@ test("OpenAI searches the web in place of our tool, and the sources are shown", 
     { url: "https://a.example/", title: "A" },
     { url: "https://a.example/", title: "A again" },
   ];
-  const outcome = await ask(reply.text("Found.", { web_search: "cats", citations }), undefined, { native_web_search: true });
-  expect((body()["tools"] as { type: string; name?: string }[]).map((tool) => tool.name ?? tool.type)).toEqual(["read_file", "web_search"]);
+  const outcome = await ask(reply.text("Found.", { web_search: "cats", citations }), undefined, {
+    native_web_search: true,
+  });
+  expect((body()["tools"] as { type: string; name?: string }[]).map((tool) => tool.name ?? tool.type)).toEqual([
+    "read_file",
+    "web_search",
+  ]);
   expect(body()["tools"]).toContainEqual({ type: "web_search" });
   expect(outcome.infos).toEqual(["[Searching the web: cats]", "Sources:\n- A: https://a.example/"]);
 });
@@ -91,23 +107,39 @@ test("deferred tools are found by OpenAI's own search and are told", async () =>
   expect(body()["tools"]).toContainEqual(expect.objectContaining({ name: "mcp__x__y", defer_loading: true }));
   expect(body()["tools"]).toContainEqual({ type: "tool_search" });
   expect(outcome.expanded).toEqual(["mcp__x__y"]);
-  const again = await ask(reply.text("ok"), [user("hi"), messageOf(outcome), toolResult("call_a", "r")], { deferred_tools: deferred });
+  const again = await ask(reply.text("ok"), [user("hi"), messageOf(outcome), toolResult("call_a", "r")], {
+    deferred_tools: deferred,
+  });
   expect(again.last.type).toBe("ended");
 });
 
 test("a filtered and a failed response", async () => {
-  expect((await ask(reply.text("half", { finish: "content_filter" }))).last).toMatchObject({ stop_reason: "content_filter" });
-  const failed = { type: "response.failed", response: { status: "failed", error: { code: "rate_limit_exceeded", message: "slow down" } } };
+  expect((await ask(reply.text("half", { finish: "content_filter" }))).last).toMatchObject({
+    stop_reason: "content_filter",
+  });
+  const failed = {
+    type: "response.failed",
+    response: { status: "failed", error: { code: "rate_limit_exceeded", message: "slow down" } },
+  };
   const outcome = await ask(reply.raw([`data: ${JSON.stringify(failed)}\n\n`]));
   expect(outcome.last).toMatchObject({ type: "failed", failure: { code: "model_rate_limited" } });
 });
 
 test("a response that came whole is understood", async () => {
   const output = [
-    { type: "message", id: "m", role: "assistant", content: [{ type: "output_text", text: "Whole.", annotations: [] }] },
+    {
+      type: "message",
+      id: "m",
+      role: "assistant",
+      content: [{ type: "output_text", text: "Whole.", annotations: [] }],
+    },
     { type: "function_call", id: "f", call_id: "call_w", name: "read_file", arguments: "{}" },
   ];
   const whole = { status: "completed", error: null, output, usage: { input_tokens: 3, output_tokens: 2 } };
   const outcome = await ask(reply.raw([JSON.stringify(whole)], { content_type: "application/json" }));
-  expect(outcome).toMatchObject({ content: "Whole.", calls: [{ id: "call_w" }], last: { usage: { prompt_tokens: 3 } } });
+  expect(outcome).toMatchObject({
+    content: "Whole.",
+    calls: [{ id: "call_w" }],
+    last: { usage: { prompt_tokens: 3 } },
+  });
 });

@@ -32,7 +32,12 @@ async function openaiClient(settings: ClientSettings): Promise<OpenAI> {
 }
 
 /** Posts JSON text as it is and gives the bare response: events are read where silence can be noticed. */
-export async function postJson(settings: ModelSettings, path: string, body: string, signal: AbortSignal): Promise<Response> {
+export async function postJson(
+  settings: ModelSettings,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
   const client = await openaiClient(settings);
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
   return client.post(path, { body, headers, stream: true, signal }).asResponse();

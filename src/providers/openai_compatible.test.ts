@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { assistant, messageOf, modelRequest, outcomeOf, READ_FILE, toolResult, user } from "../../test/support/model_server/model_request.ts";
+import {
+  assistant,
+  messageOf,
+  modelRequest,
+  outcomeOf,
+  READ_FILE,
+  toolResult,
+  user,
+} from "../../test/support/model_server/model_request.ts";
 import type { Outcome } from "../../test/support/model_server/model_request.ts";
 import { startModelServer } from "../../test/support/model_server/model_server.ts";
 import type { ModelServer } from "../../test/support/model_server/model_server.ts";
@@ -19,14 +27,17 @@ type Options = Parameters<typeof modelRequest>[1];
 async function ask(script: Reply, messages: Message[] = [user("hello")], options: Options = {}): Promise<Outcome> {
   server.script([script]);
   const settings = { base_url: server.base_url, ...options.settings };
-  return outcomeOf(openaiCompatible.stream(modelRequest(messages, { ...options, settings }), new AbortController().signal));
+  return outcomeOf(
+    openaiCompatible.stream(modelRequest(messages, { ...options, settings }), new AbortController().signal),
+  );
 }
 
 /** The messages of the last request without the system text. */
-async function sent(messages: Message[], options: Options = {}): Promise<Record<string, unknown>[]> {
-  const outcome = await ask(reply.text("ok"), messages, options);
+async function sent(conversation: Message[], options: Options = {}): Promise<Record<string, unknown>[]> {
+  const outcome = await ask(reply.text("ok"), conversation, options);
   expect(outcome.last).toMatchObject({ type: "ended" });
-  return (server.requests.at(-1)?.body["messages"] as Record<string, unknown>[]).slice(1);
+  const messages = server.requests.at(-1)?.body["messages"];
+  return Array.isArray(messages) ? messages.slice(1) : [];
 }
 
 const TWO_CALLS = [
@@ -35,7 +46,15 @@ const TWO_CALLS = [
 ];
 
 describe("calls in every chunking", () => {
-  const chunkings: CallChunking[] = ["documented", "whole", "no_index", "all_index_0", "repeated_id", "empty_ids", "interleaved"];
+  const chunkings: CallChunking[] = [
+    "documented",
+    "whole",
+    "no_index",
+    "all_index_0",
+    "repeated_id",
+    "empty_ids",
+    "interleaved",
+  ];
   test.each(chunkings)("%s (PROV-01, PROV-02, PROV-03)", async (chunking) => {
     const outcome = await ask(reply.toolCalls(TWO_CALLS, { chunking, text: "Looking." }));
     expect(outcome.content).toBe("Looking.");
@@ -49,7 +68,11 @@ describe("calls in every chunking", () => {
   });
 
   test("an id used before, or twice, is replaced (PROV-04)", async () => {
-    const history = [user("go"), assistant("", [{ id: "call_0", name: "read_file", arguments: "{}" }]), toolResult("call_0", "x")];
+    const history = [
+      user("go"),
+      assistant("", [{ id: "call_0", name: "read_file", arguments: "{}" }]),
+      toolResult("call_0", "x"),
+    ];
     const calls = [0, 1].map(() => ({ name: "read_file", arguments: { path: "a" }, id: "call_0" }));
     const first = await ask(reply.toolCalls(calls), history);
     expect(new Set(["call_0", ...first.calls.map((call) => call.id)]).size).toBe(3);
@@ -102,20 +125,28 @@ describe("text and reasoning", () => {
   });
 
   test("a server that does not stream is understood", async () => {
-    const body = { choices: [{ message: { role: "assistant", content: "whole" }, finish_reason: "stop" }], usage: { prompt_tokens: 3 } };
+    const body = {
+      choices: [{ message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3 },
+    };
     const outcome = await ask(reply.raw([JSON.stringify(body)], { content_type: "application/json" }));
     expect(outcome).toMatchObject({ content: "whole", last: { type: "ended", usage: { prompt_tokens: 3 } } });
   });
 
   test("lists of parts in place of text", async () => {
-    const parts = [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }, { type: "text", text: "Yes." }];
+    const parts = [
+      { type: "thinking", thinking: [{ type: "text", text: "hm" }] },
+      { type: "text", text: "Yes." },
+    ];
     const choices = [{ delta: { content: parts }, finish_reason: "stop" }];
     const outcome = await ask(reply.raw([`data: ${JSON.stringify({ choices })}\n\n`]));
     expect(outcome).toMatchObject({ content: "Yes.", reasoning: "hm" });
   });
 
   test("filter and refusal are said as such (PROV-20)", async () => {
-    expect((await ask(reply.text("no", { finish: "content_filter" }))).last).toMatchObject({ stop_reason: "content_filter" });
+    expect((await ask(reply.text("no", { finish: "content_filter" }))).last).toMatchObject({
+      stop_reason: "content_filter",
+    });
     const chunks = [{ delta: { refusal: "I will not." } }, { delta: {}, finish_reason: "stop" }];
     const frames = chunks.map((choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`);
     const refused = await ask(reply.raw(frames));
@@ -140,7 +171,16 @@ describe("what goes out", () => {
       assistant("done"),
       toolResult("call_1", "the same id later"),
     ]);
-    expect(messages.map((message) => message["role"])).toEqual(["user", "assistant", "user", "assistant", "tool", "tool", "user", "assistant"]);
+    expect(messages.map((message) => message["role"])).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "user",
+      "assistant",
+    ]);
     expect(messages[2]?.["content"]).toBe("one\n\ntwo");
     expect(messages[4]).toMatchObject({ tool_call_id: "call_1", content: "first" });
     expect(messages[6]?.["content"]).toBe("while it ran");
@@ -150,7 +190,8 @@ describe("what goes out", () => {
     const texts = ["", '{"a":', "[1]", "null", '"{\\"command\\":\\"ls\\"}"', '{ "b" : 1 }'];
     const calls = texts.map((text, index) => ({ id: `call_${index}`, name: "bash", arguments: text }));
     const messages = await sent([user("x"), assistant("", calls), ...calls.map(({ id }) => toolResult(id, "r"))]);
-    const wire = (messages[1]?.["tool_calls"] as { function: { arguments: string } }[]).map((one) => one.function.arguments);
+    const wireCalls = messages[1]?.["tool_calls"] as { function: { arguments: string } }[];
+    const wire = wireCalls.map((one) => one.function.arguments);
     expect(wire[0]).toBe("{}");
     expect(JSON.parse(wire[1] ?? "")).toEqual({ unreadable_arguments: '{"a":' });
     expect(JSON.parse(wire[4] ?? "")).toEqual({ command: "ls" });
@@ -159,9 +200,17 @@ describe("what goes out", () => {
 
   test("a picture in a tool result follows in a user message (PROV-25)", async () => {
     const image = { type: "image" as const, attachment_id: "p", media_type: "image/png", filename: "p.png", size: 7 };
-    const conversation = [user("look"), assistant("", [call]), toolResult("call_1", "here", { content: [image] }), user("and?")];
+    const conversation = [
+      user("look"),
+      assistant("", [call]),
+      toolResult("call_1", "here", { content: [image] }),
+      user("and?"),
+    ];
     const seeing = await sent(conversation);
-    expect(seeing[3]?.["content"]).toContainEqual({ type: "image_url", image_url: { url: "data:image/png;base64,cGljdHVyZQ==" } });
+    expect(seeing[3]?.["content"]).toContainEqual({
+      type: "image_url",
+      image_url: { url: "data:image/png;base64,cGljdHVyZQ==" },
+    });
     const blind = await sent(conversation, { capabilities: { supports_vision: false } });
     expect(JSON.stringify(blind)).not.toContain("image_url");
     expect(blind[2]?.["content"]).toContain("cannot see pictures");
@@ -197,11 +246,19 @@ describe("what goes out", () => {
 
   test("parameters follow the capabilities", async () => {
     await sent([user("x")], { settings: { effort: "low", temperature: 0.5 }, tools: [READ_FILE] });
-    expect(server.requests.at(-1)?.body).toMatchObject({ max_tokens: 4000, temperature: 0.5, parallel_tool_calls: true });
+    expect(server.requests.at(-1)?.body).toMatchObject({
+      max_tokens: 4000,
+      temperature: 0.5,
+      parallel_tool_calls: true,
+    });
     expect(server.requests.at(-1)?.body).not.toHaveProperty("reasoning_effort");
     await sent([user("x")], {
       settings: { effort: "low", temperature: 0.5 },
-      capabilities: { effort_levels: ["none", "medium"], token_param: "max_completion_tokens", supports_parallel_tools: false },
+      capabilities: {
+        effort_levels: ["none", "medium"],
+        token_param: "max_completion_tokens",
+        supports_parallel_tools: false,
+      },
     });
     const body = server.requests.at(-1)?.body;
     expect(body).toMatchObject({ max_completion_tokens: 4000, reasoning_effort: "medium" });
@@ -218,7 +275,11 @@ describe("failures", () => {
   }
 
   test("Retry-After in seconds, as a date and absurd (PROV-12)", async () => {
-    expect(await failureOf(reply.status(429, { retry_after: 2 }))).toMatchObject({ code: "model_rate_limited", retryable: true, retry_after_ms: 2000 });
+    expect(await failureOf(reply.status(429, { retry_after: 2 }))).toMatchObject({
+      code: "model_rate_limited",
+      retryable: true,
+      retry_after_ms: 2000,
+    });
     const date = new Date(Date.now() + 60_000).toUTCString();
     const dated = await failureOf(reply.status(429, { retry_after: date }));
     expect(dated["retry_after_ms"]).toBeGreaterThan(50_000);
@@ -233,7 +294,9 @@ describe("failures", () => {
     const whole = await failureOf(reply.errorInside200(error));
     expect(whole).toMatchObject({ code: "model_rate_limited", retryable: true });
     expect(JSON.stringify(whole)).not.toContain("test-key-1234");
-    expect(await failureOf(reply.errorInside200(error, { after: { text: "so far" } }))).toMatchObject({ code: "model_rate_limited" });
+    expect(await failureOf(reply.errorInside200(error, { after: { text: "so far" } }))).toMatchObject({
+      code: "model_rate_limited",
+    });
   });
 
   test.each([
@@ -247,21 +310,26 @@ describe("failures", () => {
     [500, "oops", "model_overloaded"],
     [529, "busy", "model_overloaded"],
     [504, "slow", "model_timeout"],
-  ])("status %d with \"%s\" is %s (PROV-15, PROV-16)", async (status, message, code) => {
+  ])('status %d with "%s" is %s (PROV-15, PROV-16)', async (status, message, code) => {
     expect(await failureOf(reply.status(status, { message }))).toMatchObject({ code });
   });
 
   test("nothing listens, or hangs up", async () => {
     expect(await failureOf(reply.hangUp())).toMatchObject({ code: "model_unreachable", retryable: true });
     const settings = { base_url: "http://127.0.0.1:9/v1" };
-    expect(await failureOf(reply.text("x"), { settings })).toMatchObject({ code: "model_unreachable", retryable: true });
+    expect(await failureOf(reply.text("x"), { settings })).toMatchObject({
+      code: "model_unreachable",
+      retryable: true,
+    });
   });
 
   test("silence ends the call, keep-alives do not (PROV-32)", async () => {
     const settings = { stall_timeout_ms: 100 };
     expect(await failureOf(reply.stall(), { settings })).toMatchObject({ code: "model_timeout", retryable: true });
     expect(await failureOf(reply.stall({ text: "a b c" }), { settings })).toMatchObject({ code: "model_timeout" });
-    const warm = await ask(reply.text("late", { warm_up: { comments: 12, every_ms: 50 } }), [user("x")], { settings: { stall_timeout_ms: 400 } });
+    const warm = await ask(reply.text("late", { warm_up: { comments: 12, every_ms: 50 } }), [user("x")], {
+      settings: { stall_timeout_ms: 400 },
+    });
     expect(warm.content).toBe("late");
   });
 
@@ -271,7 +339,10 @@ describe("failures", () => {
       throw new Error("the disk is gone");
     };
     server.script([reply.text("x")]);
-    const request = modelRequest([{ role: "user", content: [image] }], { loadAttachment, settings: { base_url: server.base_url } });
+    const request = modelRequest([{ role: "user", content: [image] }], {
+      loadAttachment,
+      settings: { base_url: server.base_url },
+    });
     const outcome = await outcomeOf(openaiCompatible.stream(request, new AbortController().signal));
     expect(outcome.last).toMatchObject({ failure: { code: "internal", retryable: false, detail: "the disk is gone" } });
   });
@@ -285,13 +356,18 @@ describe("failures", () => {
     expect(await failureOf(reply.raw(["<html>proxy</html>"]))).toMatchObject({ code: "model_malformed" });
     expect(await failureOf(reply.raw(["data: {nonsense\n\n"]))).toMatchObject({ code: "model_malformed" });
     expect(await failureOf(reply.text("x", { finish: null }))).toMatchObject({ code: "model_malformed" });
-    expect(await failureOf(reply.cut({ text: "x" }, { after_frames: 2, how: "end" }))).toMatchObject({ code: "model_cut" });
+    expect(await failureOf(reply.cut({ text: "x" }, { after_frames: 2, how: "end" }))).toMatchObject({
+      code: "model_cut",
+    });
   });
 
   test("an abort closes the socket at once (PROV-31)", async () => {
     server.script([reply.stall()]);
     const abort = new AbortController();
-    const stream = openaiCompatible.stream(modelRequest([user("x")], { settings: { base_url: server.base_url } }), abort.signal);
+    const stream = openaiCompatible.stream(
+      modelRequest([user("x")], { settings: { base_url: server.base_url } }),
+      abort.signal,
+    );
     const outcome = outcomeOf(stream);
     const request = await server.nextRequest();
     abort.abort();
@@ -302,6 +378,8 @@ describe("failures", () => {
 
 test("models are listed, and a dead server gives null", async () => {
   const signal = new AbortController().signal;
-  expect(await openaiCompatible.listModels({ base_url: server.base_url, api_key: "" }, signal)).toEqual(["scripted-model"]);
+  expect(await openaiCompatible.listModels({ base_url: server.base_url, api_key: "" }, signal)).toEqual([
+    "scripted-model",
+  ]);
   expect(await openaiCompatible.listModels({ base_url: "http://127.0.0.1:9/v1", api_key: "" }, signal)).toBeNull();
 });

@@ -5,8 +5,8 @@ import { parseJson } from "./wire_text.ts";
 
 /**
  * The vendor's own blocks of an answer, for the model that made them; null when there are none that serve. Blocks of
- * calls are made to agree with the calls that were kept: their ids may have been changed, and a block whose call is gone
- * would wait for a result for ever.
+ * calls are made to agree with the calls that were kept: their ids may have been changed. A block whose call is gone
+ * would wait for a result for ever, so then there are none.
  */
 export function replayBlocks(
   message: AssistantMessage,
@@ -21,7 +21,8 @@ export function replayBlocks(
   if (!Array.isArray(parsed)) return null;
   const blocks = parsed.filter(isJsonObject);
   const calls = blocks.filter((block) => block["type"] === call_type);
-  const same = calls.length === tool_calls.length && calls.every((block, index) => block["name"] === tool_calls[index]?.name);
+  const same =
+    calls.length === tool_calls.length && calls.every((block, index) => block["name"] === tool_calls[index]?.name);
   if (!same || blocks.length === 0) return null;
   let position = 0;
   return blocks.map((block) => {

@@ -1,6 +1,6 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { AssistantMessage, ContentPart, ReplayBlocks, ToolMessage } from "../protocol/message.ts";
+import type { AssistantMessage, ContentPart, ReplayBlocks, ToolMessage, UserMessage } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { RESULT_EMPTY, RESULT_MISSING, arrange } from "./arrange.ts";
 import type { AssistantTurn } from "./arrange.ts";
@@ -17,12 +17,12 @@ export const RESPONSES_PROVIDER = "openai";
 const encodedMessages = new EncodedByModel();
 const encodedTools = new EncodedTools();
 
-/** Body of `POST /responses`. Pictures must have been loaded. The server keeps nothing: all it needs goes with each request. */
+/** Body of `POST /responses`. Pictures must have been loaded. The server keeps nothing, so all it needs goes along. */
 export function responsesBody(request: ModelRequest): string {
   const encoder = new ItemEncoder(request.settings);
   const items: string[] = [];
   for (const turn of arrange(request.messages)) {
-    if (turn.kind === "user") for (const message of turn.messages) items.push(encoder.known.get(message, () => encoder.user(message.content)));
+    if (turn.kind === "user") items.push(...turn.messages.map((message) => encoder.user(message)));
     else encoder.answer(turn, items);
   }
   // One join for all: a conversation may be a megabyte, and each further join would copy it.
@@ -48,26 +48,30 @@ function parameters(request: ModelRequest): string[] {
 
 /** Writes input items for one model. */
 class ItemEncoder {
-  readonly known: EncodedMessages;
+  readonly #known: EncodedMessages;
   readonly #settings: ModelSettings;
 
   constructor(settings: ModelSettings) {
     this.#settings = settings;
-    this.known = encodedMessages.for(settings);
+    this.#known = encodedMessages.for(settings);
   }
 
-  user(content: readonly ContentPart[]): string {
-    const parts = this.#parts(content);
-    return JSON.stringify({ role: "user", content: parts.length > 0 ? parts : [{ type: "input_text", text: "(empty message)" }] });
+  user(message: UserMessage): string {
+    return this.#known.get(message, () => {
+      const parts = this.#parts(message.content);
+      const content = parts.length > 0 ? parts : [{ type: "input_text", text: "(empty message)" }];
+      return JSON.stringify({ role: "user", content });
+    });
   }
 
   answer(turn: AssistantTurn, items: string[]): void {
-    items.push(this.known.get(turn.message, () => this.#assistant(turn.message)));
-    turn.results.forEach((result, index) => {
-      const call = turn.message.tool_calls[index];
-      if (call === undefined) return;
-      items.push(result === null ? outputItem(call.id, RESULT_MISSING) : this.known.get(result, () => this.#result(result)));
-    });
+    items.push(this.#known.get(turn.message, () => this.#assistant(turn.message)));
+    for (const [index, call] of turn.message.tool_calls.entries()) {
+      const result = turn.results[index] ?? null;
+      items.push(
+        result === null ? outputItem(call.id, RESULT_MISSING) : this.#known.get(result, () => this.#result(result)),
+      );
+    }
   }
 
   #parts(content: readonly ContentPart[]): JsonObject[] {

@@ -46,16 +46,11 @@ export class ThinkTags {
 
   /** Handles as much of what is held as can be decided; false when more text is needed. */
   #step(): boolean {
-    switch (this.#state) {
-      case "before":
-        return this.#stepBefore();
-      case "inside":
-        return this.#stepInside();
-      case "after":
-        this.#sink.content(this.#held);
-        this.#held = "";
-        return false;
-    }
+    if (this.#state === "before") return this.#stepBefore();
+    if (this.#state === "inside") return this.#stepInside();
+    this.#sink.content(this.#held);
+    this.#held = "";
+    return false;
   }
 
   #stepBefore(): boolean {

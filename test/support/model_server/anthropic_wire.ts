@@ -12,7 +12,7 @@ export const anthropicWire: Wire = {
   frames,
   whole(answer, request) {
     return {
-      ...messageOf(answer, request),
+      ...messageOf(request),
       content: blocksOf(answer).map((block) => block.whole),
       stop_reason: stopReason(answer),
       usage: usageOf(answer),
@@ -20,8 +20,10 @@ export const anthropicWire: Wire = {
   },
   errorFrame: (error) => frame("error", { error: { type: "api_error", ...error } }),
   problems,
-  firstUserText: (body) => textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
-  lastUserText: (body) => textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
+  firstUserText: (body) =>
+    textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
+  lastUserText: (body) =>
+    textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
 };
 
 /** A content block: how it begins, what is added, and what it is in the end. */
@@ -38,22 +40,27 @@ function frame(type: string, data: Record<string, unknown>, token = false): Fram
 function frames(answer: AnswerOptions, request: Record<string, unknown>): Frame[] {
   const usage = usageOf(answer);
   const result = [
-    frame("message_start", { message: { ...messageOf(answer, request), usage: { ...usage, output_tokens: 1 } } }),
+    frame("message_start", { message: { ...messageOf(request), usage: { ...usage, output_tokens: 1 } } }),
     frame("ping", {}),
   ];
-  blocksOf(answer).forEach((block, index) => {
+  for (const [index, block] of blocksOf(answer).entries()) {
     result.push(frame("content_block_start", { index, content_block: block.start }));
     for (const { delta, token } of block.deltas) result.push(frame("content_block_delta", { index, delta }, token));
     result.push(frame("content_block_stop", { index }));
-  });
+  }
   const stop_reason = stopReason(answer);
   if (stop_reason === null) return result;
-  result.push(frame("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: usage["output_tokens"] } }));
+  result.push(
+    frame("message_delta", {
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens: usage["output_tokens"] },
+    }),
+  );
   if (answer.framing?.no_done !== true) result.push(frame("message_stop", {}));
   return result;
 }
 
-function messageOf(_answer: AnswerOptions, request: Record<string, unknown>): Record<string, unknown> {
+function messageOf(request: Record<string, unknown>): Record<string, unknown> {
   answers += 1;
   return {
     id: `msg_${answers}`,
@@ -81,7 +88,10 @@ function blocksOf(answer: AnswerOptions): Block[] {
 
 function thinking(words: string): Block {
   const signature = `signature-of-${words.length}`;
-  const deltas = piecesOf(words, undefined).map((piece) => ({ delta: { type: "thinking_delta", thinking: piece }, token: true }));
+  const deltas = piecesOf(words, undefined).map((piece) => ({
+    delta: { type: "thinking_delta", thinking: piece },
+    token: true,
+  }));
   return {
     start: { type: "thinking", thinking: "", signature: "" },
     deltas: [...deltas, { delta: { type: "signature_delta", signature }, token: false }],
@@ -96,22 +106,36 @@ function text(words: string, answer: AnswerOptions): Block {
     cited_text: "cited",
     encrypted_index: "index",
   }));
-  const deltas = piecesOf(words, answer.chunks).map((piece) => ({ delta: { type: "text_delta", text: piece }, token: true }));
+  const deltas = piecesOf(words, answer.chunks).map((piece) => ({
+    delta: { type: "text_delta", text: piece },
+    token: true,
+  }));
   return {
     start: { type: "text", text: "" },
-    deltas: [...deltas, ...citations.map((citation) => ({ delta: { type: "citations_delta", citation }, token: false }))],
+    deltas: [
+      ...deltas,
+      ...citations.map((citation) => ({ delta: { type: "citations_delta", citation }, token: false })),
+    ],
     whole: { type: "text", text: words, ...(citations.length > 0 ? { citations } : {}) },
   };
 }
 
 function toolUse(head: Record<string, unknown>, json: string): Block {
-  const deltas = ["", ...piecesOf(json, 3)].map((partial_json) => ({ delta: { type: "input_json_delta", partial_json }, token: false }));
+  const deltas = ["", ...piecesOf(json, 3)].map((partial_json) => ({
+    delta: { type: "input_json_delta", partial_json },
+    token: false,
+  }));
   return { start: { ...head, input: {} }, deltas, whole: { ...head, input: parse(json) } };
 }
 
 function webSearch(query: string, citations: readonly { url: string; title: string }[]): Block[] {
   const id = `srvtoolu_${(answers += 1)}`;
-  const content = citations.map((citation) => ({ type: "web_search_result", ...citation, encrypted_content: "sealed", page_age: null }));
+  const content = citations.map((citation) => ({
+    type: "web_search_result",
+    ...citation,
+    encrypted_content: "sealed",
+    page_age: null,
+  }));
   const result = { type: "web_search_tool_result", tool_use_id: id, content };
   return [
     toolUse({ type: "server_tool_use", id, name: "web_search" }, JSON.stringify({ query })),
@@ -162,7 +186,18 @@ function usageOf(answer: AnswerOptions): Record<string, unknown> {
   };
 }
 
-const BODY_KEYS = ["model", "messages", "system", "max_tokens", "stream", "temperature", "tools", "tool_choice", "thinking", "output_config"];
+const BODY_KEYS = [
+  "model",
+  "messages",
+  "system",
+  "max_tokens",
+  "stream",
+  "temperature",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+];
 const BLOCK_KEYS: Record<string, readonly string[]> = {
   text: ["type", "text", "citations", "cache_control"],
   image: ["type", "source", "cache_control"],
@@ -183,14 +218,20 @@ function problems(body: Record<string, unknown>): string[] {
   if (typeof body["max_tokens"] !== "number" || body["max_tokens"] < 1) found.push("max_tokens is missing");
   if (messages.length === 0) found.push("messages is empty");
   if (messages[0]?.["role"] === "assistant") found.push("the first message is not the user's");
-  if (typeof body["system"] === "string" ? body["system"] === "" : "system" in body && listIn(body["system"]).length === 0)
+  if (
+    typeof body["system"] === "string" ? body["system"] === "" : "system" in body && listIn(body["system"]).length === 0
+  ) {
     found.push("system is empty");
-  messages.forEach((message, index) => {
+  }
+  for (const [index, message] of messages.entries()) {
     found.push(...messageProblems(message, index));
-    if (message["role"] === messages[index - 1]?.["role"]) found.push(`messages[${index}] has the role of the one before`);
-  });
+    const same = message["role"] === messages[index - 1]?.["role"];
+    if (same) found.push(`messages[${index}] has the role of the one before`);
+  }
   found.push(...pairingProblems(messages), ...thinkingProblems(body, messages));
-  if ((JSON.stringify(body).match(/"cache_control"/g) ?? []).length > CACHE_MARKS_MAX) found.push("too many cache marks");
+  if ((JSON.stringify(body).match(/"cache_control"/g) ?? []).length > CACHE_MARKS_MAX) {
+    found.push("too many cache marks");
+  }
   for (const tool of listIn(body["tools"])) found.push(...toolProblems(tool));
   return found;
 }
@@ -198,8 +239,12 @@ function problems(body: Record<string, unknown>): string[] {
 function messageProblems(message: Record<string, unknown>, index: number): string[] {
   const where = `messages[${index}]`;
   const found = unknownKeys(where, message, ["role", "content"]);
-  if (message["role"] !== "user" && message["role"] !== "assistant") found.push(`${where} has the role "${String(message["role"])}"`);
-  if (typeof message["content"] === "string") return message["content"] === "" ? [...found, `${where} is empty`] : found;
+  if (message["role"] !== "user" && message["role"] !== "assistant") {
+    found.push(`${where} has the role "${String(message["role"])}"`);
+  }
+  if (typeof message["content"] === "string") {
+    return message["content"] === "" ? [...found, `${where} is empty`] : found;
+  }
   const blocks = listIn(message["content"]);
   if (blocks.length === 0) found.push(`${where} is empty`);
   for (const block of blocks) {
@@ -208,8 +253,12 @@ function messageProblems(message: Record<string, unknown>, index: number): strin
     else found.push(...unknownKeys(`${where} ${String(block["type"])}`, block, known));
     if (block["type"] === "text" && String(block["text"]).trim() === "") found.push(`${where} has an empty text block`);
     if (block["type"] === "thinking" && !block["signature"]) found.push(`${where} has thinking without a signature`);
-    if (block["type"] === "tool_use" && !isRecord(block["input"])) found.push(`${where} has a call whose input is not an object`);
-    if (block["type"] === "tool_use" && !/^[A-Za-z0-9_-]+$/.test(String(block["id"]))) found.push(`${where} has a call with an illegal id`);
+    if (block["type"] === "tool_use" && !isRecord(block["input"])) {
+      found.push(`${where} has a call whose input is not an object`);
+    }
+    if (block["type"] === "tool_use" && !/^[A-Za-z0-9_-]+$/.test(String(block["id"]))) {
+      found.push(`${where} has a call with an illegal id`);
+    }
   }
   return found;
 }
@@ -219,19 +268,21 @@ function pairingProblems(messages: readonly Record<string, unknown>[]): string[]
   const found: string[] = [];
   const used = new Set<unknown>();
   let open = new Set<unknown>();
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
     const blocks = listIn(message["content"]);
     const results = blocks.filter((block) => block["type"] === "tool_result");
-    for (const result of results)
+    for (const result of results) {
       if (!open.delete(result["tool_use_id"])) found.push(`messages[${index}] has a result without a call before it`);
+    }
     if (open.size > 0) found.push(`messages[${index}] lacks a result`);
-    if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result"))
+    if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result")) {
       found.push(`messages[${index}] has something before a result`);
+    }
     const ids = blocks.filter((block) => block["type"] === "tool_use").map((block) => block["id"]);
     for (const id of ids) if (used.has(id)) found.push(`messages[${index}] uses the id ${String(id)} again`);
     for (const id of ids) used.add(id);
     open = new Set(ids);
-  });
+  }
   if (open.size > 0) found.push("the last calls have no result");
   return found;
 }
@@ -240,7 +291,9 @@ function thinkingProblems(body: Record<string, unknown>, messages: readonly Reco
   const thinking = isRecord(body["thinking"]) ? body["thinking"] : null;
   if (thinking === null || thinking["type"] === "disabled") return [];
   const found: string[] = [];
-  if (body["temperature"] !== undefined && body["temperature"] !== 1) found.push("temperature must be 1 while the model thinks");
+  if (body["temperature"] !== undefined && body["temperature"] !== 1) {
+    found.push("temperature must be 1 while the model thinks");
+  }
   if (thinking["type"] !== "enabled") return found;
   const budget = Number(thinking["budget_tokens"]);
   if (budget < 1024) found.push("budget_tokens is below 1024");
@@ -248,15 +301,25 @@ function thinkingProblems(body: Record<string, unknown>, messages: readonly Reco
   const last = messages.findLast((message) => message["role"] === "assistant");
   const answers_calls = listIn(messages.at(-1)?.["content"]).some((block) => block["type"] === "tool_result");
   const first = listIn(last?.["content"])[0]?.["type"];
-  if (answers_calls && first !== "thinking" && first !== "redacted_thinking")
+  if (answers_calls && first !== "thinking" && first !== "redacted_thinking") {
     found.push("the answer that called the tools does not begin with its thinking");
+  }
   return found;
 }
 
 function toolProblems(tool: Record<string, unknown>): string[] {
   if (typeof tool["type"] === "string" && tool["type"] !== "custom") return [];
-  const found = unknownKeys("a tool", tool, ["type", "name", "description", "input_schema", "cache_control", "defer_loading"]);
+  const found = unknownKeys("a tool", tool, [
+    "type",
+    "name",
+    "description",
+    "input_schema",
+    "cache_control",
+    "defer_loading",
+  ]);
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(String(tool["name"]))) found.push(`a tool is named "${String(tool["name"])}"`);
-  if (!isRecord(tool["input_schema"]) || tool["input_schema"]["type"] !== "object") found.push("a tool's input_schema is not an object's");
+  if (!isRecord(tool["input_schema"]) || tool["input_schema"]["type"] !== "object") {
+    found.push("a tool's input_schema is not an object's");
+  }
   return found;
 }

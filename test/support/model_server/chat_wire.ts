@@ -20,8 +20,10 @@ export const chatWire: Wire = {
   },
   errorFrame: (error) => ({ data: JSON.stringify({ error }), token: false }),
   problems,
-  firstUserText: (body) => textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
-  lastUserText: (body) => textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
+  firstUserText: (body) =>
+    textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
+  lastUserText: (body) =>
+    textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
 };
 
 function frames(answer: AnswerOptions, request: Record<string, unknown>): Frame[] {
@@ -36,13 +38,20 @@ function frames(answer: AnswerOptions, request: Record<string, unknown>): Frame[
   const field = answer.reasoning_field ?? "reasoning_content";
   for (const piece of piecesOf(answer.reasoning ?? "", undefined)) result.push(chunk({ [field]: piece }, true));
   for (const content of piecesOf(answer.text ?? "", answer.chunks)) result.push(chunk({ content }, true));
-  for (const citation of answer.citations ?? [])
-    result.push(chunk({ annotations: [{ type: "url_citation", url_citation: { ...citation, start_index: 0, end_index: 0 } }] }, false));
+  for (const citation of answer.citations ?? []) {
+    result.push(
+      chunk(
+        { annotations: [{ type: "url_citation", url_citation: { ...citation, start_index: 0, end_index: 0 } }] },
+        false,
+      ),
+    );
+  }
   for (const deltas of callDeltas(answer)) result.push(chunk({ tool_calls: deltas }, false));
   const finish = finishName(answer);
   if (finish !== null) result.push(chunk({}, false, finish));
-  if (usage !== null && running.usage === undefined)
+  if (usage !== null && running.usage === undefined) {
     result.push({ data: JSON.stringify({ ...head, choices: [], usage }), token: false });
+  }
   if (answer.framing?.no_done !== true) result.push({ data: "[DONE]", token: false });
   return result;
 }
@@ -75,7 +84,8 @@ function usageOf(answer: AnswerOptions): Record<string, unknown> | null {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
     total_tokens: usage.input + usage.output,
-    prompt_tokens_details: usage.cache_write === undefined ? cached : { ...cached, cache_write_tokens: usage.cache_write },
+    prompt_tokens_details:
+      usage.cache_write === undefined ? cached : { ...cached, cache_write_tokens: usage.cache_write },
   };
 }
 
@@ -96,7 +106,9 @@ function callDeltas(answer: AnswerOptions): Record<string, unknown>[][] {
     const head = { ...position, id, type: "function" };
     if (chunking === "whole") return [{ ...head, function: functionOf(call) }];
     const pieces = piecesOf(argumentsTextOf(call), 3);
-    if (chunking === "repeated_id") return pieces.map((piece) => ({ ...head, function: { name: call.name, arguments: piece } }));
+    if (chunking === "repeated_id") {
+      return pieces.map((piece) => ({ ...head, function: { name: call.name, arguments: piece } }));
+    }
     return [
       { ...head, function: { name: call.name, arguments: "" } },
       ...pieces.map((piece) => ({ ...position, function: { arguments: piece } })),
@@ -135,14 +147,22 @@ function problems(body: Record<string, unknown>): string[] {
   if (typeof body["model"] !== "string" || body["model"] === "") found.push("model is missing");
   if (messages.length === 0) found.push("messages is empty");
   const spoken = messages.filter((message) => message["role"] !== "system");
-  if (spoken.length > 0 && spoken[0]?.["role"] !== "user") found.push("the first message after the system text is not the user's");
-  messages.forEach((message, index) => found.push(...messageProblems(message, index, messages[index - 1])));
+  if (spoken.length > 0 && spoken[0]?.["role"] !== "user") {
+    found.push("the first message after the system text is not the user's");
+  }
+  for (const [index, message] of messages.entries()) {
+    found.push(...messageProblems(message, index, messages[index - 1]));
+  }
   found.push(...pairingProblems(messages));
   for (const tool of listIn(body["tools"])) found.push(...toolProblems(tool));
   return found;
 }
 
-function messageProblems(message: Record<string, unknown>, index: number, before: Record<string, unknown> | undefined): string[] {
+function messageProblems(
+  message: Record<string, unknown>,
+  index: number,
+  before: Record<string, unknown> | undefined,
+): string[] {
   const where = `messages[${index}]`;
   const role = String(message["role"]);
   const known = MESSAGE_KEYS[role];
@@ -151,7 +171,9 @@ function messageProblems(message: Record<string, unknown>, index: number, before
   if (role === "system" && index > 0) found.push(`${where} is a late system message`);
   if (role === "user" && before?.["role"] === "user") found.push(`${where} is a second user message in a row`);
   const calls = listIn(message["tool_calls"]);
-  if (calls.length === 0 && textOfContent(message["content"]) === "" && !hasImage(message)) found.push(`${where} has no content`);
+  if (calls.length === 0 && textOfContent(message["content"]) === "" && !hasImage(message)) {
+    found.push(`${where} has no content`);
+  }
   if ("content" in message && calls.length > 0 && message["content"] === "") found.push(`${where} has empty content`);
   if (role !== "user" && hasImage(message)) found.push(`${where} holds a picture but is not the user's`);
   for (const call of calls) {
@@ -172,17 +194,17 @@ function pairingProblems(messages: readonly Record<string, unknown>[]): string[]
   const found: string[] = [];
   const used = new Set<unknown>();
   let open = new Set<unknown>();
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
     if (message["role"] === "tool") {
       if (!open.delete(message["tool_call_id"])) found.push(`messages[${index}] is a result without a call before it`);
-      return;
+      continue;
     }
     if (open.size > 0) found.push(`messages[${index}] comes before every call has its result`);
     const ids = listIn(message["tool_calls"]).map((call) => call["id"]);
     for (const id of ids) if (used.has(id)) found.push(`messages[${index}] uses the id ${String(id)} again`);
     for (const id of ids) used.add(id);
     open = new Set(ids);
-  });
+  }
   if (open.size > 0) found.push("the last calls have no result");
   return found;
 }
@@ -193,7 +215,9 @@ function toolProblems(tool: Record<string, unknown>): string[] {
     ...unknownKeys("a tool", tool, ["type", "function", "defer_loading"]),
     ...unknownKeys("a tool's function", described, ["name", "description", "parameters", "strict"]),
   ];
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(described["name"]))) found.push(`a tool is named "${String(described["name"])}"`);
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(described["name"]))) {
+    found.push(`a tool is named "${String(described["name"])}"`);
+  }
   if (!isRecord(described["parameters"])) found.push("a tool has no parameters");
   return found;
 }

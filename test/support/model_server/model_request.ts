@@ -5,7 +5,10 @@ import type { ModelTool } from "../../../src/protocol/tool_definition.ts";
 /** A model that can do everything and a request that asks nothing special; each test says what differs. */
 export function modelRequest(
   messages: readonly Message[],
-  options: Partial<Omit<ModelRequest, "settings">> & { settings?: Partial<ModelSettings>; capabilities?: Partial<Capabilities> } = {},
+  options: Partial<Omit<ModelRequest, "settings">> & {
+    settings?: Partial<ModelSettings>;
+    capabilities?: Partial<Capabilities>;
+  } = {},
 ): ModelRequest {
   const { settings, capabilities, ...rest } = options;
   return {
@@ -49,7 +52,11 @@ export function user(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-export function assistant(content: string, tool_calls: ToolCall[] = [], more: Partial<AssistantMessage> = {}): AssistantMessage {
+export function assistant(
+  content: string,
+  tool_calls: ToolCall[] = [],
+  more: Partial<AssistantMessage> = {},
+): AssistantMessage {
   return { role: "assistant", content, tool_calls, ...more };
 }
 
@@ -60,7 +67,12 @@ export function toolResult(call_id: string, text: string, more: Partial<ToolMess
 export const READ_FILE: ModelTool = {
   name: "read_file",
   description: "Reads a file.",
-  parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"], additionalProperties: false },
+  parameters: {
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
 };
 
 export async function collect(stream: AsyncIterable<ProviderEvent>): Promise<ProviderEvent[]> {
@@ -83,7 +95,7 @@ export interface Outcome {
 export async function outcomeOf(stream: AsyncIterable<ProviderEvent>): Promise<Outcome> {
   const events = await collect(stream);
   const outcome: Omit<Outcome, "last"> = { content: "", reasoning: "", calls: [], infos: [], expanded: [] };
-  events.slice(0, -1).forEach((event) => {
+  for (const event of events.slice(0, -1)) {
     switch (event.type) {
       case "content":
         outcome.content += event.text;
@@ -104,7 +116,7 @@ export async function outcomeOf(stream: AsyncIterable<ProviderEvent>): Promise<O
       case "failed":
         throw new Error(`The event "${event.type}" came before the end.`);
     }
-  });
+  }
   const last = events.at(-1);
   if (last?.type !== "ended" && last?.type !== "failed") throw new Error("The stream ended without a last event.");
   return { ...outcome, last };

@@ -67,7 +67,7 @@ interface Lane {
 
 const WIRES: readonly Wire[] = [chatWire, responsesWire, anthropicWire];
 
-/** Starts a local server that plays the model: real HTTP on loopback, three wire formats, every request kept and checked. */
+/** Starts a server that plays the model: real HTTP on loopback, three wire formats, every request kept and checked. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const general: Lane = { text: "", replies: [], script: null };
@@ -136,7 +136,12 @@ async function handle(
   outgoing.socket?.setNoDelay(true);
   const path = (incoming.url ?? "").split("?")[0] ?? "";
   if (incoming.method === "GET" && path === "/v1/models") {
-    const data = (options.models ?? ["scripted-model"]).map((id) => ({ id, object: "model", type: "model", display_name: id }));
+    const data = (options.models ?? ["scripted-model"]).map((id) => ({
+      id,
+      object: "model",
+      type: "model",
+      display_name: id,
+    }));
     sendJson(outgoing, 200, { object: "list", data, has_more: false, first_id: null, last_id: null });
     return;
   }

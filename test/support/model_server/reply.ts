@@ -81,7 +81,7 @@ export type Reply =
   /** Hangs up before answering. */
   | { kind: "hang_up" }
   /** Waits for something, then answers. */
-  | { kind: "gate"; opened: Promise<void>; then: Reply };
+  | { kind: "gate"; opened: Promise<void>; reply: Reply };
 
 /** What happens after the frames of an answer, or after the first few of them. */
 export type Ending =
@@ -111,7 +111,11 @@ export const reply = {
     status: number,
     options: { retry_after?: number | string; message?: string; type?: string; code?: string; body?: string } = {},
   ): Reply {
-    const error = { message: options.message ?? `status ${status}`, type: options.type ?? "error", code: options.code ?? null };
+    const error = {
+      message: options.message ?? `status ${status}`,
+      type: options.type ?? "error",
+      code: options.code ?? null,
+    };
     return {
       kind: "status",
       status,
@@ -130,21 +134,37 @@ export const reply = {
     return { kind: "answer", answer, ending: { kind: "stall", after_frames, ...rest } };
   },
   /** Status 200 with an error: as the whole JSON body, or after some frames of an answer. */
-  errorInside200(error: Record<string, unknown>, options: { after?: AnswerOptions; after_frames?: number } = {}): Reply {
-    if (options.after === undefined)
+  errorInside200(
+    error: Record<string, unknown>,
+    options: { after?: AnswerOptions; after_frames?: number } = {},
+  ): Reply {
+    if (options.after === undefined) {
       return { kind: "raw", pieces: [JSON.stringify({ error })], content_type: "application/json", ending: "end" };
-    return { kind: "answer", answer: options.after, ending: { kind: "error", after_frames: options.after_frames ?? 2, error } };
+    }
+    return {
+      kind: "answer",
+      answer: options.after,
+      ending: { kind: "error", after_frames: options.after_frames ?? 2, error },
+    };
   },
-  raw(pieces: readonly (string | Uint8Array)[], options: { content_type?: string; ending?: "end" | "reset" } = {}): Reply {
-    return { kind: "raw", pieces, content_type: options.content_type ?? "text/event-stream", ending: options.ending ?? "end" };
+  raw(
+    pieces: readonly (string | Uint8Array)[],
+    options: { content_type?: string; ending?: "end" | "reset" } = {},
+  ): Reply {
+    return {
+      kind: "raw",
+      pieces,
+      content_type: options.content_type ?? "text/event-stream",
+      ending: options.ending ?? "end",
+    };
   },
   hangUp(): Reply {
     return { kind: "hang_up" };
   },
   /** A reply that waits until `open()` is called. */
-  gate(then: Reply): { reply: Reply; open: () => void } {
+  gate(reply: Reply): { reply: Reply; open: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    return { reply: { kind: "gate", opened: promise, then }, open: resolve };
+    return { reply: { kind: "gate", opened: promise, reply }, open: resolve };
   },
 };
 
@@ -153,7 +173,9 @@ export function piecesOf(text: string, chunks: number | readonly string[] | unde
   if (Array.isArray(chunks)) return [...chunks];
   if (typeof chunks === "number") {
     const size = Math.max(1, Math.ceil(text.length / chunks));
-    return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
+    return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+      text.slice(index * size, (index + 1) * size),
+    );
   }
   return text.match(/\s*\S+\s*$|\s*\S+|\s+$/g) ?? [];
 }

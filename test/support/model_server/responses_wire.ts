@@ -10,7 +10,12 @@ export const responsesWire: Wire = {
   name: "responses",
   path: "/v1/responses",
   frames,
-  whole: (answer, request) => responseOf(answer, request, itemsOf(answer).map((item) => item.whole)),
+  whole: (answer, request) =>
+    responseOf(
+      answer,
+      request,
+      itemsOf(answer).map((item) => item.whole),
+    ),
   errorFrame: (error) => ({
     event: "error",
     data: JSON.stringify({ sequence_number: 0, code: null, param: null, ...error, type: "error" }),
@@ -38,18 +43,26 @@ function frames(answer: AnswerOptions, request: Record<string, unknown>): Frame[
   const items = itemsOf(answer);
   const begun = { ...responseOf(answer, request, []), status: "in_progress", usage: null };
   const result = [frame("response.created", { response: begun })];
-  items.forEach((item, output_index) => {
+  for (const [output_index, item] of items.entries()) {
     result.push(frame("response.output_item.added", { output_index, item: item.start }));
     for (const event of item.events) result.push(frame(event.type, { output_index, ...event.data }, event.token));
     result.push(frame("response.output_item.done", { output_index, item: item.whole }));
-  });
+  }
   if (finishOf(answer) === null) return result;
-  const response = responseOf(answer, request, items.map((item) => item.whole));
+  const response = responseOf(
+    answer,
+    request,
+    items.map((item) => item.whole),
+  );
   result.push(frame(response["status"] === "completed" ? "response.completed" : "response.incomplete", { response }));
   return result;
 }
 
-function responseOf(answer: AnswerOptions, request: Record<string, unknown>, output: unknown[]): Record<string, unknown> {
+function responseOf(
+  answer: AnswerOptions,
+  request: Record<string, unknown>,
+  output: unknown[],
+): Record<string, unknown> {
   answers += 1;
   const finish = finishOf(answer);
   const reason = finish === "length" ? "max_output_tokens" : finish === "content_filter" ? "content_filter" : null;
@@ -85,7 +98,12 @@ function itemsOf(answer: AnswerOptions): Item[] {
 
 function reasoning(words: string): Item {
   const id = `rs_${(answers += 1)}`;
-  const whole = { type: "reasoning", id, summary: [{ type: "summary_text", text: words }], encrypted_content: `sealed-${words.length}` };
+  const whole = {
+    type: "reasoning",
+    id,
+    summary: [{ type: "summary_text", text: words }],
+    encrypted_content: `sealed-${words.length}`,
+  };
   return {
     start: { type: "reasoning", id, summary: [] },
     events: piecesOf(words, undefined).map((delta) => ({
@@ -100,7 +118,12 @@ function reasoning(words: string): Item {
 function message(words: string, answer: AnswerOptions): Item {
   const id = `msg_${(answers += 1)}`;
   const refused = finishOf(answer) === "refusal";
-  const annotations = (answer.citations ?? []).map((one) => ({ type: "url_citation", ...one, start_index: 0, end_index: 0 }));
+  const annotations = (answer.citations ?? []).map((one) => ({
+    type: "url_citation",
+    ...one,
+    start_index: 0,
+    end_index: 0,
+  }));
   const part = refused ? { type: "refusal", refusal: words } : { type: "output_text", text: words, annotations };
   const at = { item_id: id, content_index: 0 };
   return {
@@ -142,9 +165,23 @@ function webSearch(query: string): Item {
 }
 
 function toolSearch(names: readonly string[]): Item[] {
-  const call = { type: "tool_search_call", id: `ts_${(answers += 1)}`, call_id: null, execution: "server", status: "completed", arguments: {} };
+  const call = {
+    type: "tool_search_call",
+    id: `ts_${(answers += 1)}`,
+    call_id: null,
+    execution: "server",
+    status: "completed",
+    arguments: {},
+  };
   const tools = names.map((name) => ({ type: "function", name, defer_loading: true, parameters: {}, strict: null }));
-  const output = { type: "tool_search_output", id: `to_${(answers += 1)}`, call_id: null, execution: "server", status: "completed", tools };
+  const output = {
+    type: "tool_search_output",
+    id: `to_${(answers += 1)}`,
+    call_id: null,
+    execution: "server",
+    status: "completed",
+    tools,
+  };
   return [call, output].map((whole) => ({ start: whole, events: [], whole }));
 }
 
@@ -177,31 +214,50 @@ function problems(body: Record<string, unknown>): string[] {
   const found = [...textProblems(body), ...unknownKeys("the body", body, BODY_KEYS)];
   if (items.length === 0) found.push("input is empty");
   if (body["store"] !== false) found.push("store is not false");
-  items.forEach((item, index) => found.push(...itemProblems(item, index, items[index + 1])));
+  for (const [index, item] of items.entries()) found.push(...itemProblems(item, index, items[index + 1]));
   found.push(...pairingProblems(items));
   const tools = listIn(body["tools"]);
   for (const tool of tools) found.push(...toolProblems(tool));
-  if (tools.some((tool) => tool["defer_loading"] === true) && !tools.some((tool) => tool["type"] === "tool_search"))
+  if (tools.some((tool) => tool["defer_loading"] === true) && !tools.some((tool) => tool["type"] === "tool_search")) {
     found.push("tools are deferred but nothing can find them");
+  }
   return found;
 }
 
-function itemProblems(item: Record<string, unknown>, index: number, next: Record<string, unknown> | undefined): string[] {
+function itemProblems(
+  item: Record<string, unknown>,
+  index: number,
+  next: Record<string, unknown> | undefined,
+): string[] {
   const where = `input[${index}]`;
-  const type = String(item["type"] ?? "message");
+  const type = typeof item["type"] === "string" ? item["type"] : "message";
   const known = ITEM_KEYS[type];
   if (known === undefined) return [`${where} has the type "${type}"`];
   const found = unknownKeys(where, item, known);
   if (type === "message") {
-    if (item["role"] !== "user" && item["role"] !== "assistant") found.push(`${where} has the role "${String(item["role"])}"`);
-    if (textOfContent(item["content"]) === "" && !listIn(item["content"]).some((part) => part["type"] !== "input_text"))
+    if (item["role"] !== "user" && item["role"] !== "assistant") {
+      found.push(`${where} has the role "${String(item["role"])}"`);
+    }
+    if (
+      textOfContent(item["content"]) === "" &&
+      !listIn(item["content"]).some((part) => part["type"] !== "input_text")
+    ) {
       found.push(`${where} is empty`);
+    }
     const wanted = item["role"] === "user" ? /^input_/ : /^(output_text|refusal)$/;
-    for (const part of listIn(item["content"])) if (!wanted.test(String(part["type"]))) found.push(`${where} has a part "${String(part["type"])}"`);
+    for (const part of listIn(item["content"])) {
+      if (!wanted.test(String(part["type"]))) found.push(`${where} has a part "${String(part["type"])}"`);
+    }
   }
-  if (type === "function_call" && !isObjectJson(item["arguments"])) found.push(`${where} has arguments that are not a JSON object`);
-  if (type === "reasoning" && (next === undefined || next["role"] === "user" || next["type"] === "function_call_output"))
+  if (type === "function_call" && !isObjectJson(item["arguments"])) {
+    found.push(`${where} has arguments that are not a JSON object`);
+  }
+  if (
+    type === "reasoning" &&
+    (next === undefined || next["role"] === "user" || next["type"] === "function_call_output")
+  ) {
     found.push(`${where} is reasoning without the item that follows from it`);
+  }
   if (type === "reasoning" && !item["encrypted_content"]) found.push(`${where} is reasoning without its content`);
   return found;
 }
@@ -210,15 +266,17 @@ function pairingProblems(items: readonly Record<string, unknown>[]): string[] {
   const found: string[] = [];
   const used = new Set<unknown>();
   const open = new Set<unknown>();
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
     if (item["type"] === "function_call") {
       if (used.has(item["call_id"])) found.push(`input[${index}] uses the id ${String(item["call_id"])} again`);
       if (String(item["call_id"]).length > 64) found.push(`input[${index}] has an id of more than 64 characters`);
       used.add(item["call_id"]);
       open.add(item["call_id"]);
     }
-    if (item["type"] === "function_call_output" && !open.delete(item["call_id"])) found.push(`input[${index}] is a result without a call`);
-  });
+    if (item["type"] === "function_call_output" && !open.delete(item["call_id"])) {
+      found.push(`input[${index}] is a result without a call`);
+    }
+  }
   if (open.size > 0) found.push("a call has no result");
   return found;
 }

@@ -19,7 +19,7 @@ export async function sendReply(reply: Reply, exchange: Exchange): Promise<void>
   switch (reply.kind) {
     case "gate":
       await Promise.race([reply.opened, hangUpOf(outgoing)]);
-      return sendReply(reply.then, exchange);
+      return sendReply(reply.reply, exchange);
     case "silence":
       return hangUpOf(outgoing);
     case "hang_up":
@@ -42,7 +42,9 @@ export async function sendReply(reply: Reply, exchange: Exchange): Promise<void>
 async function sendAnswer(answer: AnswerOptions, ending: Ending, exchange: Exchange): Promise<void> {
   const { wire, request, outgoing } = exchange;
   if (request.body["stream"] !== true) {
-    outgoing.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(wire.whole(answer, request.body)));
+    outgoing
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify(wire.whole(answer, request.body)));
     return;
   }
   outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
@@ -91,7 +93,8 @@ async function finish(ending: Ending, framing: Framing, { wire, outgoing }: Exch
       return;
     case "stall": {
       const { keep_alive_ms } = ending;
-      const timer = keep_alive_ms === undefined ? null : setInterval(() => outgoing.write(": keep-alive\n\n"), keep_alive_ms);
+      const timer =
+        keep_alive_ms === undefined ? null : setInterval(() => outgoing.write(": keep-alive\n\n"), keep_alive_ms);
       await hangUpOf(outgoing);
       if (timer !== null) clearInterval(timer);
       return;
