@@ -87,7 +87,12 @@ function memberAdmin(world: World): Omit<Admin, keyof ChannelPart> {
   return {
     addMember({ name, bot = false, roles = [] }) {
       const id = addUser(world, { name, color: 0x6f7f8f, bot });
-      joinGuild(world, onlyGuildId(world), id, roles.map((role) => roleId(world, role)));
+      joinGuild(
+        world,
+        onlyGuildId(world),
+        id,
+        roles.map((role) => roleId(world, role)),
+      );
       world.changes.emit({ kind: "guild" });
       return id;
     },

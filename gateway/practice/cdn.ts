@@ -29,7 +29,10 @@ export function serveCdn(app: FastifyInstance, world: World): void {
   app.get<{ Params: Record<string, string> }>(`${CDN_PREFIX}/avatars/:user_id/:file`, async (request, reply) => {
     const user = world.users.get(request.params["user_id"] ?? "");
     if (user === undefined) return reply.code(404).send();
-    return reply.type("image/svg+xml").header("cache-control", "max-age=3600").send(avatar(user.global_name, user.color));
+    return reply
+      .type("image/svg+xml")
+      .header("cache-control", "max-age=3600")
+      .send(avatar(user.global_name, user.color));
   });
 }
 

@@ -67,7 +67,11 @@ async function codeOf(action: Promise<unknown>): Promise<number | string> {
 test("a pressed button rewrites its card for everyone", async () => {
   const card = await postCard();
   onInteraction(async (interaction) => {
-    if (interaction.isButton()) await interaction.update({ content: `${interaction.customId} by ${interaction.user.displayName}`, components: [] });
+    if (interaction.isButton())
+      await interaction.update({
+        content: `${interaction.customId} by ${interaction.user.displayName}`,
+        components: [],
+      });
   });
   const answer = await practice.as("Ben").press(card, "YES");
   expect(answer.outcome).toBe("updated");
@@ -119,6 +123,7 @@ test("a form is opened, filled in and answered", async () => {
     if (interaction.isModalSubmit()) {
       const why = interaction.fields.getTextInputValue("why");
       await (interaction.isFromMessage() ? interaction.update({ content: `denied: ${why}`, components: [] }) : null);
+      await interaction.followUp("noted");
     }
   });
   const ada = practice.as("Ada");
@@ -128,6 +133,7 @@ test("a form is opened, filled in and answered", async () => {
   await expect(ada.submit(modal, {})).rejects.toThrow("why needs an answer");
   await expect(ada.submit(modal, { why: "x".repeat(201) })).rejects.toThrow("0 to 200");
   await ada.submit(modal, { why: "too risky", long: ["once"] });
+  await practice.waitFor(() => practice.channelAsText("general").includes("turnstone: noted"));
   expect(practice.channelAsText("general")).toContain("turnstone: denied: too risky");
 });
 
@@ -150,7 +156,10 @@ test.each([
 test("nobody answering is shown as failed, a late answer is refused (DEVT-01, DEVT-02)", async () => {
   const card = await postCard();
   const late = new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));
-  expect(await practice.as("Ada").press(card, "yes")).toMatchObject({ outcome: "failed", text: "This interaction failed" });
+  expect(await practice.as("Ada").press(card, "yes")).toMatchObject({
+    outcome: "failed",
+    text: "This interaction failed",
+  });
   const interaction = await late;
   if (interaction.isButton()) expect(await codeOf(interaction.deferUpdate())).toBe(10062);
 });
@@ -162,7 +171,12 @@ test("an interaction is acknowledged once, then followed up for as long as its t
       if (!interaction.isButton()) return;
       const early = await codeOf(interaction.webhook.send("too early"));
       await interaction.deferUpdate();
-      const again = await codeOf(client.rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, { auth: false, body: { type: 6 } }));
+      const again = await codeOf(
+        client.rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, {
+          auth: false,
+          body: { type: 6 },
+        }),
+      );
       await interaction.followUp("one more thing");
       practice.faults.expireInteraction(interaction.id);
       resolve([early, again, await codeOf(interaction.followUp("too late"))]);
@@ -187,7 +201,9 @@ test("a slash command with options: deferred, then answered", async () => {
     await interaction.deferReply();
     await interaction.editReply(described(interaction));
   });
-  const answer = await practice.as("Ada").slash("general", "ask", { message: "hi", file: { filename: "a.txt", content: "abc" } });
+  const answer = await practice
+    .as("Ada")
+    .slash("general", "ask", { message: "hi", file: { filename: "a.txt", content: "abc" } });
   expect(answer.outcome).toBe("deferred");
   await practice.waitFor(() => practice.channelAsText("general").includes("hi with a.txt"));
   expect(practice.channelAsText("general")).not.toContain("(edited)");
@@ -203,7 +219,11 @@ function described(interaction: ChatInputCommandInteraction): string {
 test("subcommands, autocomplete and a message's menu", async () => {
   const query = { type: 3, name: "query", description: "Which?", autocomplete: true };
   await register(
-    { name: "memory", description: "Memories", options: [{ type: 1, name: "forget", description: "Forget", options: [query] }] },
+    {
+      name: "memory",
+      description: "Memories",
+      options: [{ type: 1, name: "forget", description: "Forget", options: [query] }],
+    },
     { type: 3, name: "Ask about this" },
   );
   onInteraction(async (interaction) => {
@@ -220,7 +240,9 @@ test("subcommands, autocomplete and a message's menu", async () => {
     choices: [{ name: "bo-one", value: "1" }],
   });
   expect(shown(await ada.slash("general", "memory forget", { query: "1" }))).toContain("forget 1");
-  expect(shown(await ada.messageCommand(practice.as("Ben").say("general", "the boat"), "Ask about this"))).toContain("about: the boat");
+  expect(shown(await ada.messageCommand(practice.as("Ben").say("general", "the boat"), "Ask about this"))).toContain(
+    "about: the boat",
+  );
   await expect(ada.slash("general", "memory")).rejects.toThrow("needs one of forget");
 });
 
@@ -236,7 +258,13 @@ test("global commands work in direct messages", async () => {
 
 test.each([
   ["upper case", [{ name: "Ask", description: "d" }]],
-  ["two of one name", [{ name: "ask", description: "d" }, { name: "ask", description: "d" }]],
+  [
+    "two of one name",
+    [
+      { name: "ask", description: "d" },
+      { name: "ask", description: "d" },
+    ],
+  ],
   ["no description", [{ name: "ask" }]],
   [
     "a required option behind an optional one",
@@ -251,7 +279,16 @@ test.each([
       },
     ],
   ],
-  ["26 options", [{ name: "a", description: "d", options: Array.from({ length: 26 }, (_, n) => ({ type: 3, name: `o${n}`, description: "d" })) }]],
+  [
+    "26 options",
+    [
+      {
+        name: "a",
+        description: "d",
+        options: Array.from({ length: 26 }, (_, n) => ({ type: 3, name: `o${n}`, description: "d" })),
+      },
+    ],
+  ],
 ])("refuses commands with %s", async (_what, body) => {
   expect(await codeOf(client.rest.put(`/applications/${practice.bot_id}/commands`, { body }))).toBe(50035);
 });
@@ -259,7 +296,9 @@ test.each([
 test("nobody can press in a locked thread", async () => {
   const channel = client.channels.cache.get(practice.channelId("general")) as TextChannel;
   const thread = await channel.threads.create({ name: "shut", type: 11 });
-  const card = await thread.send({ components: [{ type: 1, components: [{ type: 2, style: 1, label: "Go", custom_id: "go" }] }] });
+  const card = await thread.send({
+    components: [{ type: 1, components: [{ type: 2, style: 1, label: "Go", custom_id: "go" }] }],
+  });
   practice.admin.archive(thread.id, { locked: true });
   await expect(practice.as("Ada").press(card.id, "Go")).rejects.toThrow("This thread is locked.");
 });

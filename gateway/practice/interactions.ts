@@ -26,6 +26,8 @@ export interface NewInteraction {
   user_id: string;
   channel: Channel;
   command_name?: string;
+  /** The interaction that opened the form which is submitted. */
+  triggered_by?: string;
   /** The message that holds the component, or that the form's component was on. */
   message?: Message | null;
   data: JsonObject;
@@ -46,6 +48,7 @@ export function openInteraction(
     created_at: world.now(),
     command_name: input.command_name ?? null,
     message_id: input.message?.id ?? null,
+    triggered_by: input.triggered_by ?? null,
     result: null,
     waiting_for_content: false,
     original_id: null,
@@ -90,7 +93,10 @@ function interactionPayload(world: World, interaction: Interaction, input: NewIn
     token: interaction.token,
     version: 1,
     channel_id: channel.id,
-    channel: { ...channelPayload(world, channel), permissions: permissionsPayload(world, channel, interaction.user_id) },
+    channel: {
+      ...channelPayload(world, channel),
+      permissions: permissionsPayload(world, channel, interaction.user_id),
+    },
     locale: "en-US",
     entitlements: [],
     entitlement_sku_ids: [],
@@ -300,7 +306,12 @@ function modalOf(data: JsonObject): { custom_id: string; title: string; componen
 }
 
 /** What `with_response=true` answers. */
-export function callbackPayload(world: World, interaction: Interaction, type: number, message: Message | null): JsonObject {
+export function callbackPayload(
+  world: World,
+  interaction: Interaction,
+  type: number,
+  message: Message | null,
+): JsonObject {
   const about: JsonObject = {
     id: interaction.id,
     type: interaction.type,

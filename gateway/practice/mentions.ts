@@ -13,14 +13,21 @@ export interface Mentions {
 /** Who a text mentions, as far as `allowed_mentions` lets it; without one, everything that is written. */
 export function mentionsOf(
   world: World,
-  input: { channel: Channel; author_id: string; text: string; allowed: JsonValue | undefined; replied_to: string | null },
+  input: {
+    channel: Channel;
+    author_id: string;
+    text: string;
+    allowed: JsonValue | undefined;
+    replied_to: string | null;
+  },
 ): Mentions {
   const { channel, text } = input;
   const allowed = allowance(input.allowed);
   const guild = world.guilds.get(channel.guild_id ?? "");
   const written = idsIn(text, /<@!?(\d+)>/g).filter((id) => world.users.has(id));
   const users = written.filter((id) => allowed.users(id));
-  if (input.replied_to !== null && allowed.replied_user && !users.includes(input.replied_to)) users.push(input.replied_to);
+  if (input.replied_to !== null && allowed.replied_user && !users.includes(input.replied_to))
+    users.push(input.replied_to);
   const everyone = /@(everyone|here)\b/.test(text) && allowed.everyone;
   return {
     users,

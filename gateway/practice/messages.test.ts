@@ -67,7 +67,9 @@ test("own messages can be edited and deleted, those of others not", async () => 
   const own = await general().send("draft");
   await own.edit("final");
   const other = practice.as("Ben").say("general", "mine");
-  expect(await codeOf(general().messages.edit(other.id, "yours"))).toBe(RESTJSONErrorCodes.CannotEditMessageAuthoredByAnotherUser);
+  expect(await codeOf(general().messages.edit(other.id, "yours"))).toBe(
+    RESTJSONErrorCodes.CannotEditMessageAuthoredByAnotherUser,
+  );
   expect(await codeOf(general().messages.delete(other.id))).toBe(RESTJSONErrorCodes.MissingPermissions);
   await own.delete();
   expect(await codeOf(own.edit("again"))).toBe(RESTJSONErrorCodes.UnknownMessage);
@@ -92,7 +94,9 @@ test("files travel both ways by links that expire", async () => {
   });
   expect(practice.channelAsText("general")).toContain("(file my_report.csv, 8 bytes)");
   practice.as("Ada").say("general", "", { attachments: [{ filename: "notes.txt", content: "remember" }] });
-  const message = await practice.waitFor(() => general().messages.cache.find((one) => one.attachments.size > 0 && !one.author.bot));
+  const message = await practice.waitFor(() =>
+    general().messages.cache.find((one) => one.attachments.size > 0 && !one.author.bot),
+  );
   const file = message.attachments.first();
   const response = await fetch(file?.url ?? "");
   expect(await response.text()).toBe("remember");
@@ -128,7 +132,11 @@ test.each([
   ["content with Components V2", { content: "x", flags: 32768, components: [{ type: 10, content: "y" }] }, 50035],
   ["4001 characters of text displays", { flags: 32768, components: texts(2, 2001) }, 50035],
   ["41 components", { flags: 32768, components: [{ type: 17, components: texts(40, 1) }] }, 50035],
-  ["a container in a container", { flags: 32768, components: [container(container({ type: 10, content: "x" }))] }, 50035],
+  [
+    "a container in a container",
+    { flags: 32768, components: [container(container({ type: 10, content: "x" }))] },
+    50035,
+  ],
   ["a section without accessory", { flags: 32768, components: [{ type: 9, components: texts(1, 1) }] }, 50035],
   ["a file that is not there", { flags: 32768, components: [{ type: 13, file: { url: "attachment://a.md" } }] }, 50035],
   ["an empty embed", { embeds: [{}] }, 50035],
@@ -161,14 +169,26 @@ test("a card of Components V2 keeps its flag and its file through an edit", asyn
   const body = {
     flags: 32768,
     components: [
-      container({ type: 10, content: "**Deploy?**" }, { type: 14 }, { type: 13, file: { url: "attachment://plan.md" } }),
+      container(
+        { type: 10, content: "**Deploy?**" },
+        { type: 14 },
+        { type: 13, file: { url: "attachment://plan.md" } },
+      ),
       row(button("yes"), { ...button("no"), style: 4 }),
     ],
   };
   const files = [{ name: "plan.md", data: Buffer.from("# plan") }];
   const sent = await client.rest.post(`/channels/${practice.channelId("general")}/messages`, { body, files });
   expect(practice.channelAsText("general")).toBe(
-    ["#general", "turnstone:", "  | **Deploy?**", "  | ---", "  | (file plan.md)", "  [yes] [no]", "  (file plan.md, 6 bytes)"].join("\n"),
+    [
+      "#general",
+      "turnstone:",
+      "  | **Deploy?**",
+      "  | ---",
+      "  | (file plan.md)",
+      "  [yes] [no]",
+      "  (file plan.md, 6 bytes)",
+    ].join("\n"),
   );
   const message = await general().messages.fetch((sent as { id: string }).id);
   await message.edit({ components: [{ type: 10, content: "Deployed." }] });
@@ -212,7 +232,9 @@ test("direct messages work until the person closes them", async () => {
   const ada = practice.as("Ada");
   const dm = ada.openDm();
   ada.say(dm, "psst");
-  const seen = await new Promise<string>((resolve) => client.once("messageCreate", (message) => resolve(message.content)));
+  const seen = await new Promise<string>((resolve) =>
+    client.once("messageCreate", (message) => resolve(message.content)),
+  );
   expect(seen).toBe("psst");
   const user = await client.users.fetch(ada.id);
   await user.send("yes?");
@@ -238,7 +260,9 @@ test("stickers, forwards, polls and webhooks come as they are (DEVT-11, DEVT-12)
   ada.say("general", "", { poll: "tea?" });
   practice.admin.webhookSays("general", "builds", "green");
   const messages = [...(await general().messages.fetch()).values()].reverse();
-  expect(messages.map((one) => [one.content, one.stickers.size, one.poll?.question.text ?? null, one.webhookId !== null])).toEqual([
+  expect(
+    messages.map((one) => [one.content, one.stickers.size, one.poll?.question.text ?? null, one.webhookId !== null]),
+  ).toEqual([
     ["", 1, null, false],
     ["look", 0, null, false],
     ["", 0, "tea?", false],

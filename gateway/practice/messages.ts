@@ -225,10 +225,14 @@ function keepFiles(world: World, body: JsonObject, files: readonly Upload[]): At
   return files.map((file) => {
     const about = listed.find((entry) => file.name === `files[${String(entry["id"])}]`) ?? {};
     const filename = typeof about["filename"] === "string" ? about["filename"] : file.filename;
-    return keepFile(world, { ...file, filename }, {
-      title: typeof about["title"] === "string" ? about["title"] : null,
-      description: typeof about["description"] === "string" ? about["description"] : null,
-    });
+    return keepFile(
+      world,
+      { ...file, filename },
+      {
+        title: typeof about["title"] === "string" ? about["title"] : null,
+        description: typeof about["description"] === "string" ? about["description"] : null,
+      },
+    );
   });
 }
 
@@ -239,7 +243,8 @@ export function editMessage(
 ): Message {
   const { message, body, files, surface, path = [] } = input;
   checkMessage({ body, files, surface, path, existing: message });
-  if (body["content"] !== undefined) message.content = typeof body["content"] === "string" ? body["content"].trim() : "";
+  if (body["content"] !== undefined)
+    message.content = typeof body["content"] === "string" ? body["content"].trim() : "";
   if (body["embeds"] !== undefined) message.embeds = embedsOf(body["embeds"]);
   if (body["components"] !== undefined) message.components = numberComponents(listOf(body["components"]));
   if (typeof body["flags"] === "number") {
@@ -249,7 +254,9 @@ export function editMessage(
   }
   const listed = body["attachments"];
   if (Array.isArray(listed)) {
-    message.attachments = message.attachments.filter((one) => listOf(listed).some((entry) => String(entry["id"]) === one.id));
+    message.attachments = message.attachments.filter((one) =>
+      listOf(listed).some((entry) => String(entry["id"]) === one.id),
+    );
   }
   message.attachments.push(...keepFiles(world, body, files));
   updateMentions(world, message, allowedMentions(body, surface));

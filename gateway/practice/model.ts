@@ -181,6 +181,8 @@ export interface Interaction {
   command_name: string | null;
   /** The message that carries the component. */
   message_id: string | null;
+  /** The interaction that opened the form; null for all but forms. */
+  triggered_by: string | null;
   /** What the bot answered first; null until it does. */
   result: InteractionResult | null;
   /** Set by a deferral that creates a message; the first follow-up fills it. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../src/protocol/json.ts";
 import { attachmentPayload, attachmentUrl } from "./files.ts";
-import type { Channel, Guild, Message, Role, User, World } from "./model.ts";
+import type { Channel, Guild, Interaction, Message, Role, User, World } from "./model.ts";
 import { permissionsIn } from "./permissions.ts";
 
 /** What the API and the gateway say about people, roles and guilds. */
@@ -313,27 +313,24 @@ function interactionFields(world: World, message: Message): JsonObject {
   const webhook = message.webhook_name === null ? {} : { webhook_id: message.author_id };
   const interaction = world.interactions.get(message.interaction_id ?? "");
   if (interaction === undefined) return webhook;
-  const user = world.users.get(interaction.user_id);
   return {
     application_id: world.bot_id,
     webhook_id: world.bot_id,
-    interaction_metadata: {
-      id: interaction.id,
-      type: interaction.type,
-      ...(user === undefined ? {} : { user: userPayload(user) }),
-      authorizing_integration_owners: { "0": interaction.guild_id ?? "0" },
-      ...(interaction.command_name === null ? {} : { name: interaction.command_name, command_type: 1 }),
-      ...(interaction.type === 3 ? { interacted_message_id: interaction.message_id ?? message.id } : {}),
-      ...(interaction.type === 5
-        ? {
-            triggering_interaction_metadata: {
-              id: interaction.id,
-              type: 2,
-              authorizing_integration_owners: { "0": interaction.guild_id ?? "0" },
-            },
-          }
-        : {}),
-    },
+    interaction_metadata: interactionMetadata(world, interaction),
+  };
+}
+
+function interactionMetadata(world: World, interaction: Interaction): JsonObject {
+  const user = world.users.get(interaction.user_id);
+  const trigger = world.interactions.get(interaction.triggered_by ?? "");
+  return {
+    id: interaction.id,
+    type: interaction.type,
+    ...(user === undefined ? {} : { user: userPayload(user) }),
+    authorizing_integration_owners: { "0": interaction.guild_id ?? "0" },
+    ...(interaction.command_name === null ? {} : { name: interaction.command_name, command_type: 1 }),
+    ...(interaction.type === 3 ? { interacted_message_id: interaction.message_id ?? "0" } : {}),
+    ...(trigger === undefined ? {} : { triggering_interaction_metadata: interactionMetadata(world, trigger) }),
   };
 }
 

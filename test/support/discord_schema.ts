@@ -104,7 +104,8 @@ function templateFits(template: readonly string[], words: readonly string[]): bo
 // reference of a forward, which has type 1.
 function adapted(value: unknown, direction: "request" | "response"): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => {
-    if (key === "default_member_permissions" && direction === "request" && typeof inner === "string") return Number(inner);
+    if (key === "default_member_permissions" && direction === "request" && typeof inner === "string")
+      return Number(inner);
     if (key === "message_reference" && typeof inner === "object" && inner !== null) return { ...inner, type: 0 };
     return inner;
   });

@@ -79,7 +79,11 @@ function checkOption(place: Place, item: JsonObject, depth: number): number {
   if (!checkChoice(below(place, "type"), item["type"], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])) return 0;
   if (item["type"] === SUBCOMMAND || item["type"] === GROUP) {
     if (depth > 1 || (depth === 1 && item["type"] === GROUP)) {
-      refuse(below(place, "type"), "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command option type is invalid here");
+      refuse(
+        below(place, "type"),
+        "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID",
+        "Sub-command option type is invalid here",
+      );
     }
     return checkOptions(place, item, depth + 1);
   }

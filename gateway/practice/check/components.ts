@@ -144,7 +144,11 @@ function checkContainer(walk: Walk, place: Place, item: JsonObject): void {
 
 function checkSection(walk: Walk, place: Place, item: JsonObject): void {
   const texts = below(place, "components");
-  for (const { item: child, place: at } of checkObjects(texts, item["components"], { min: 1, max: 3, required: true })) {
+  for (const { item: child, place: at } of checkObjects(texts, item["components"], {
+    min: 1,
+    max: 3,
+    required: true,
+  })) {
     if (checkType(at, child, [COMPONENT.text_display])) checkComponent(walk, at, child);
   }
   const accessory = item["accessory"];
@@ -187,7 +191,11 @@ function checkButton(walk: Walk, place: Place, item: JsonObject): void {
       refuse(below(place, "url"), "BASE_TYPE_MAX_LENGTH", "Must be 512 or fewer in length.");
     }
     if (item["custom_id"] !== undefined) {
-      refuse(place, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified");
+      refuse(
+        place,
+        "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
+        "A custom id and url cannot both be specified",
+      );
     }
   } else {
     checkCustomId(walk, place, item);
@@ -226,7 +234,8 @@ export function checkSelectBody(place: Place, item: JsonObject): void {
   if (item["type"] !== COMPONENT.string_select) return;
   checkOptions(below(place, "options"), item["options"], { min: 1, max: 25 });
   const count = Array.isArray(item["options"]) ? item["options"].length : 0;
-  if (max > count) refuse(below(place, "max_values"), "BASE_TYPE_BAD_RANGE", "max_values is above the number of options.");
+  if (max > count)
+    refuse(below(place, "max_values"), "BASE_TYPE_BAD_RANGE", "max_values is above the number of options.");
 }
 
 /** The options of a select, radio group or checkbox group: values are unique. */
@@ -239,7 +248,11 @@ export function checkOptions(place: Place, value: JsonValue | undefined, limits:
     const name = checkText(below(at, "value"), item["value"], { min: 1, max: 100, required: true });
     if (name === null) continue;
     if (seen.has(name)) {
-      refuse(below(at, "value"), "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used");
+      refuse(
+        below(at, "value"),
+        "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+        "The specified option value is already used",
+      );
     }
     seen.add(name);
   }
@@ -276,4 +289,3 @@ export function walkComponents(components: readonly JsonValue[], visit: (compone
     for (const key of ["accessory", "component"]) if (isJsonObject(one[key])) walkComponents([one[key]], visit);
   }
 }
-

@@ -87,7 +87,8 @@ function checkAllowedMentions(place: Place, value: JsonValue | undefined): void 
     const ids = Array.isArray(value[key]) ? value[key] : [];
     checkCount(below(place, key), ids.length, 0, 100);
     ids.forEach((id, index) => {
-      if (!isSnowflake(id)) refuse(below(place, key, index), "NUMBER_TYPE_COERCE", `Value "${String(id)}" is not snowflake.`);
+      if (!isSnowflake(id))
+        refuse(below(place, key, index), "NUMBER_TYPE_COERCE", `Value "${String(id)}" is not snowflake.`);
     });
     if (ids.length > 0 && parse.includes(key)) {
       refuse(
@@ -140,7 +141,8 @@ function checkNoLegacyFields(place: Place, input: MessageForm): void {
 
 function isEmpty(input: MessageForm): boolean {
   const { body, files, existing } = input;
-  if (existing === null && isJsonObject(body["message_reference"]) && body["message_reference"]["type"] === 1) return false;
+  if (existing === null && isJsonObject(body["message_reference"]) && body["message_reference"]["type"] === 1)
+    return false;
   const listed = body["attachments"];
   const kept = Array.isArray(listed) ? listed.length : (existing?.attachments.length ?? 0);
   return !(

@@ -116,7 +116,11 @@ export function checkUrl(place: Place, value: Maybe, schemes: readonly string[],
   const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
   if (scheme !== null && schemes.includes(scheme)) return text;
   const list = schemes.map((one) => `'${one}'`).join(", ");
-  refuse(place, "URL_TYPE_INVALID_SCHEME", `Scheme "${scheme ?? ""}" is not supported. Scheme must be one of (${list}).`);
+  refuse(
+    place,
+    "URL_TYPE_INVALID_SCHEME",
+    `Scheme "${scheme ?? ""}" is not supported. Scheme must be one of (${list}).`,
+  );
   return null;
 }
 

@@ -205,7 +205,8 @@ function identify(context: Context, connection: Connection, data: JsonObject): v
   const intents = data["intents"];
   if (connection.session !== null) return socket.close(4005, "Already authenticated");
   if (data["token"] !== options.world.bot_token) return socket.close(4004, "Authentication failed");
-  if (typeof intents !== "number" || intents < 0 || intents > KNOWN_INTENTS) return socket.close(4013, "Invalid intents");
+  if (typeof intents !== "number" || intents < 0 || intents > KNOWN_INTENTS)
+    return socket.close(4013, "Invalid intents");
   if ((intents & state.disallowed_intents) !== 0) return socket.close(4014, "Disallowed intents");
   const session = createSession(intents, socket);
   sessions.set(session.id, session);

@@ -12,7 +12,17 @@ import { NotPossible, findChannel, findUser } from "./find.ts";
 export type OptionValue = string | number | boolean | GivenFile;
 export type OptionValues = Readonly<Record<string, OptionValue>>;
 
-const OPTION = { subcommand: 1, group: 2, string: 3, integer: 4, boolean: 5, user: 6, channel: 7, role: 8, attachment: 11 };
+const OPTION = {
+  subcommand: 1,
+  group: 2,
+  string: 3,
+  integer: 4,
+  boolean: 5,
+  user: 6,
+  channel: 7,
+  role: 8,
+  attachment: 11,
+};
 
 /** The commands that the client offers this person here. Guild commands hide global ones of the same name. */
 export function offeredCommands(world: World, channel: Channel, userId: string): Command[] {
@@ -78,7 +88,12 @@ export function commandData(call: Invocation): JsonObject {
   };
 }
 
-function nestedOptions(call: Invocation, definitions: JsonObject[], words: string[], resolved: JsonObject): JsonObject[] {
+function nestedOptions(
+  call: Invocation,
+  definitions: JsonObject[],
+  words: string[],
+  resolved: JsonObject,
+): JsonObject[] {
   const nested = definitions.filter((one) => one["type"] === OPTION.subcommand || one["type"] === OPTION.group);
   if (nested.length === 0) return plainOptions(call, definitions, resolved);
   const word = words.shift();

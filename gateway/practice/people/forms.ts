@@ -49,7 +49,8 @@ export function submission(
     };
   });
   const unknown = Object.keys(values).find((key) => !asked.has(key));
-  if (unknown !== undefined) throw new NotPossible(`The form has no field ${unknown}; it has ${[...asked].join(", ")}.`);
+  if (unknown !== undefined)
+    throw new NotPossible(`The form has no field ${unknown}; it has ${[...asked].join(", ")}.`);
   return { custom_id: modal.custom_id, components, ...(Object.keys(resolved).length > 0 ? { resolved } : {}) };
 }
 
@@ -89,7 +90,8 @@ function textAnswer(field: JsonObject, given: FieldValue | undefined): string {
   const text = typeof given === "string" ? given : typeof field["value"] === "string" ? field["value"] : "";
   const min = typeof field["min_length"] === "number" ? field["min_length"] : 0;
   const max = typeof field["max_length"] === "number" ? field["max_length"] : 4000;
-  if (text === "" && field["required"] !== false) throw new NotPossible(`${String(field["custom_id"])} needs an answer.`);
+  if (text === "" && field["required"] !== false)
+    throw new NotPossible(`${String(field["custom_id"])} needs an answer.`);
   if (text !== "" && (text.length < min || text.length > max)) {
     throw new NotPossible(`${String(field["custom_id"])} takes ${min} to ${max} characters.`);
   }
@@ -111,12 +113,7 @@ function listOf(given: FieldValue | undefined): string[] {
 }
 
 /** The chosen values of a select, checked against what it offers; people, roles and channels become `resolved`. */
-export function selection(
-  world: World,
-  select: JsonObject,
-  values: readonly string[],
-  resolved: JsonObject,
-): string[] {
+export function selection(world: World, select: JsonObject, values: readonly string[], resolved: JsonObject): string[] {
   const min = typeof select["min_values"] === "number" ? select["min_values"] : 1;
   const max = typeof select["max_values"] === "number" ? select["max_values"] : 1;
   const least = select["required"] === false ? 0 : min;

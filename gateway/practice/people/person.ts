@@ -84,7 +84,13 @@ export interface Person {
 /** The hands and eyes of one user. */
 export function personOf(world: World, ref: Ref): Person {
   const user = findUser(world, ref);
-  return { id: user.id, name: user.global_name, ...writing(world, user), ...interacting(world, user), ...seeing(world, user) };
+  return {
+    id: user.id,
+    name: user.global_name,
+    ...writing(world, user),
+    ...interacting(world, user),
+    ...seeing(world, user),
+  };
 }
 
 function seeing(world: World, user: User): Pick<Person, "commands" | "sees" | "channelAsText" | "openDm" | "type"> {
@@ -99,7 +105,8 @@ function seeing(world: World, user: User): Pick<Person, "commands" | "sees" | "c
 
 function writing(world: World, user: User): Pick<Person, "say" | "edit" | "remove" | "react" | "startThread"> {
   return {
-    say: (channel, content, options = {}) => say(world, user, visibleChannel(world, channel, user.id), content, options),
+    say: (channel, content, options = {}) =>
+      say(world, user, visibleChannel(world, channel, user.id), content, options),
     edit(ref, content) {
       const message = findMessage(world, ref, user.id);
       if (message.author_id !== user.id) throw new NotPossible("You can edit your own messages only.");
@@ -134,7 +141,11 @@ function say(world: World, user: User, channel: Channel, content: string, option
   const reply = options.reply_to === undefined ? null : findMessage(world, options.reply_to, user.id);
   const forwarded = options.forward === undefined ? null : findMessage(world, options.forward, user.id);
   const attachments = (options.attachments ?? []).map((file) => keepGivenFile(world, file));
-  const stickers = (options.stickers ?? []).map((name, index) => ({ id: String(index + 1), name, format_type: 1 as const }));
+  const stickers = (options.stickers ?? []).map((name, index) => ({
+    id: String(index + 1),
+    name,
+    format_type: 1 as const,
+  }));
   const something = attachments.length + stickers.length > 0 || forwarded !== null || options.poll !== undefined;
   if (content.trim() === "" && !something) throw new NotPossible("An empty message cannot be sent.");
   const reference = referenceTo(channel, reply ?? forwarded, forwarded === null ? 0 : 1);
@@ -149,7 +160,9 @@ function say(world: World, user: User, channel: Channel, content: string, option
     snapshot: snapshotOf(world, reference),
     flags: forwarded === null ? 0 : 1 << 14,
     poll: options.poll === undefined ? null : pollOf(world, options.poll),
-    ...(options.ping === false ? { allowed_mentions: { parse: ["users", "roles", "everyone"], replied_user: false } } : {}),
+    ...(options.ping === false
+      ? { allowed_mentions: { parse: ["users", "roles", "everyone"], replied_user: false } }
+      : {}),
   });
 }
 
@@ -218,7 +231,7 @@ function interacting(
     submit: async (open, values) => {
       const channel = visibleChannel(world, open.channel_id, user.id);
       const data = submission(world, channel.id, open.modal, values);
-      return run({ type: 5, channel, message: open.message, data });
+      return run({ type: 5, channel, message: open.message, triggered_by: open.interaction_id, data });
     },
     slash: async (ref, name, values = {}) => run(slashOf(world, user, ref, name, values, null)),
     autocomplete: async (ref, name, values, focused) => run(slashOf(world, user, ref, name, values, focused)),

@@ -135,7 +135,9 @@ export function modalAsText(modal: Modal): string {
 /** Mentions as names. */
 function readable(world: World, text: string): string {
   return text
-    .replaceAll(/<@!?(\d+)>/g, (whole, id: string) => (world.users.has(id) ? `@${displayName(world, id, null)}` : whole))
+    .replaceAll(/<@!?(\d+)>/g, (whole, id: string) =>
+      world.users.has(id) ? `@${displayName(world, id, null)}` : whole,
+    )
     .replaceAll(/<#(\d+)>/g, (whole, id: string) => `#${world.channels.get(id)?.name ?? whole}`)
     .replaceAll(/<@&(\d+)>/g, (whole, id: string) => roleName(world, id) ?? whole);
 }

@@ -32,7 +32,8 @@ async function readMultipart(bytes: Uint8Array, contentType: string): Promise<Bo
     files.push({
       name,
       filename: value.name,
-      content_type: value.type === "" || value.type === "application/octet-stream" ? typeByName(value.name) : value.type,
+      content_type:
+        value.type === "" || value.type === "application/octet-stream" ? typeByName(value.name) : value.type,
       bytes: new Uint8Array(await value.arrayBuffer()),
     });
   }

@@ -202,7 +202,8 @@ function requireThreadParent(
   parent: Channel,
   right: "create_public_threads" | "create_private_threads",
 ): void {
-  if (parent.type !== CHANNEL_TYPE.text && parent.type !== CHANNEL_TYPE.announcement) throw failure("wrong_channel_type");
+  if (parent.type !== CHANNEL_TYPE.text && parent.type !== CHANNEL_TYPE.announcement)
+    throw failure("wrong_channel_type");
   requirePermissions(world, parent, world.bot_id, right);
   if (activeThreads(world, parent.guild_id ?? "").length >= ACTIVE_THREADS_MAX) {
     throw new DiscordFailure(400, 160_006, "Maximum number of active threads reached");

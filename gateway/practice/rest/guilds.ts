@@ -34,7 +34,8 @@ export const guildRoutes: readonly Route[] = [
 function user(call: Call): Reply {
   const id = param(call, "user_id");
   const found = userOf(call.world, id === "@me" ? call.world.bot_id : id);
-  const own = found.id === call.world.bot_id ? { mfa_enabled: false, locale: "en-US", verified: true, email: null } : {};
+  const own =
+    found.id === call.world.bot_id ? { mfa_enabled: false, locale: "en-US", verified: true, email: null } : {};
   return ok({ ...userPayload(found), ...own });
 }
 

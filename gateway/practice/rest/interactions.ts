@@ -92,7 +92,12 @@ function changeCommand(call: Call): Reply {
   const command = commandOf(call);
   const body = { ...command.body, ...call.body };
   checkCommands([body]);
-  call.world.commands.set(command.id, { ...command, name: String(body["name"]), body, version: newSnowflake(call.world) });
+  call.world.commands.set(command.id, {
+    ...command,
+    name: String(body["name"]),
+    body,
+    version: newSnowflake(call.world),
+  });
   return ok(commandPayload(call.world, commandOf(call)));
 }
 

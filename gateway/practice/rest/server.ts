@@ -38,11 +38,17 @@ export async function serveRest(app: FastifyInstance, options: RestOptions): Pro
       const whole = { parseAs: "buffer", bodyLimit: REQUEST_BYTES_MAX } as const;
       api.addContentTypeParser("*", whole, (_request, body, done) => done(null, body));
       for (const one of [...allRoutes(options)]) {
-        api.route({ method: one.method, url: one.path, handler: (request, reply) => serve(options, one, request, reply) });
+        api.route({
+          method: one.method,
+          url: one.path,
+          handler: (request, reply) => serve(options, one, request, reply),
+        });
       }
       api.all("/*", (request, reply) => serve(options, null, request, reply));
       api.setErrorHandler((error, request, reply) => {
-        const refused = isTooLarge(error) ? failure("too_large") : new DiscordFailure(500, 0, "500: Internal Server Error");
+        const refused = isTooLarge(error)
+          ? failure("too_large")
+          : new DiscordFailure(500, 0, "500: Internal Server Error");
         if (refused.status === 500) process.emitWarning(`The practice Discord failed: ${String(error)}`);
         return finish(options, request, reply, { route: null, body: null, files: [] }, refused.status, refused.body);
       });
@@ -112,7 +118,8 @@ async function answerOf(
   seen.body = read.list.length > 0 ? read.list : read.body;
   seen.files = read.files;
   const status = faults.find((fault) => fault.kind === "status");
-  if (status !== undefined) return { status: status.status, ...(status.body === undefined ? {} : { body: status.body }) };
+  if (status !== undefined)
+    return { status: status.status, ...(status.body === undefined ? {} : { body: status.body }) };
   if (served === null) {
     options.unserved.push(`${request.method} ${pathOf(request)}`);
     throw failure("not_found");
