@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { PracticeDiscord } from "../../../gateway/practice/index.ts";
+import { startPractice } from "../../../gateway/practice/index.ts";
+import { loadConfig } from "../../config/load.ts";
+import { freePort } from "../supervisor/port.ts";
+import { runTurnstone } from "../testing/run_turnstone.ts";
+import type { Finding } from "./check.ts";
+import { discordCheck } from "./discord.ts";
+
+let home = "";
+let practice: PracticeDiscord;
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "turnstone-doctor-"));
+  practice = await startPractice();
+});
+afterEach(async () => {
+  await practice.close();
+  rmSync(home, { recursive: true });
+});
+
+/** What doctor finds at Discord with these variables. */
+function findings(env: Record<string, string>): Promise<Finding[]> {
+  const all = { TURNSTONE_DISCORD_API: practice.api_url, TURNSTONE_DISCORD_TOKEN: practice.bot_token, ...env };
+  const result = loadConfig({ flags: {}, env: all, cwd: home, home });
+  if (!result.ok) throw new Error(result.error);
+  return discordCheck.run({ config: result.config, jwt_secret: "", signal: new AbortController().signal });
+}
+
+test("a bot with its intents and rights has nothing to mend", async () => {
+  const found = await findings({ TURNSTONE_DISCORD_CHANNELS: practice.channelId("general") });
+  expect(found.map(({ part, status }) => ({ part, status }))).toEqual([
+    { part: "Discord token", status: "ok" },
+    { part: "Discord intents", status: "ok" },
+    { part: `Discord channel ${practice.channelId("general")}`, status: "ok" },
+  ]);
+});
+
+test("a missing right is named together with the channel", async () => {
+  practice.admin.setPermissions("general", "turnstone", { deny: ["send_messages_in_threads"] });
+  const found = await findings({ TURNSTONE_DISCORD_CHANNELS: practice.channelId("general") });
+  expect(found.at(-1)).toMatchObject({
+    status: "failed",
+    message: "In #general the bot lacks: Send Messages in Threads.",
+  });
+});
+
+test("a wrong token, an unknown channel and a Discord that does not answer each have a fix", async () => {
+  expect(await findings({ TURNSTONE_DISCORD_TOKEN: "wrong" })).toMatchObject([
+    {
+      status: "failed",
+      message: "Discord refuses the token.",
+      fix: expect.stringContaining("developers/applications"),
+    },
+  ]);
+  const unknown = await findings({ TURNSTONE_DISCORD_CHANNELS: "1" });
+  expect(unknown.at(-1)).toMatchObject({ status: "failed", message: "The bot does not see it." });
+  const nowhere = `http://127.0.0.1:${await freePort("127.0.0.1")}`;
+  expect(await findings({ TURNSTONE_DISCORD_API: nowhere })).toMatchObject([
+    { status: "failed", message: `${nowhere} does not answer (ECONNREFUSED).` },
+  ]);
+});
+
+test("doctor prints one object, and fails when anything does", async () => {
+  const env = { HOME: home, TURNSTONE_DISCORD_API: practice.api_url };
+  const well = await runTurnstone(["doctor", "--json"], { env });
+  const report: { ok: boolean; findings: Finding[] } = JSON.parse(well.stdout);
+  expect({ code: well.code, ok: report.ok }).toEqual({ code: 0, ok: true });
+  const parts = report.findings.map(({ part }) => part);
+  for (const part of [
+    "config",
+    "store",
+    "disk",
+    "model",
+    "MCP",
+    "sandbox",
+    "maths",
+    "Discord",
+    "server",
+    "gateway",
+    "clock",
+  ]) {
+    expect(parts).toContain(part);
+  }
+  const ill = await runTurnstone(["doctor", "--json"], { env: { ...env, TURNSTONE_PORT: "x" } });
+  expect(ill.code).toBe(1);
+  expect(JSON.parse(ill.stdout)).toMatchObject({ ok: false, findings: [{ part: "config", status: "failed" }] });
+  const model = { ...env, TURNSTONE_BASE_URL: "http://127.0.0.1:9/v1", TURNSTONE_MODEL: "m" };
+  const unreachable = await runTurnstone(["doctor"], { env: model });
+  expect(unreachable.code).toBe(1);
+  expect(unreachable.stdout).toContain("FAILED   model default: http://127.0.0.1:9/v1 does not list its models.");
+});
