@@ -29,6 +29,9 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 /** Bytes of an upload, with room for the form around the file. */
 export const UPLOAD_BYTES_MAX = 25 * 1024 * 1024 + 64 * 1024;
 
+/** Characters of an id in an address; longer ones are nobody's, and so not found like others. */
+const PARAMETER_LENGTH_MAX = 1024;
+
 /** Milliseconds that a client may take for a whole request; an upload over a slow line fits. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
@@ -67,7 +70,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: true,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_LENGTH_MAX },
     frameworkErrors: (error, request, reply) => answerError(log, error, request, reply),
     schemaController: { compilersFactory: COMPILERS },
   });

@@ -85,7 +85,7 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
         const told = waiting.slice(0, presentIndex(waiting, asked_at, snapshot));
         const untold = waiting.slice(told.length);
         last_seq ??= snapshot.last_seq;
-        for (const frame of told) if (frame.seq !== null) deliver(frame);
+        for (const frame of told) if (frame.seq !== null || isChildStep(frame)) deliver(frame);
         present(withoutReplayed(snapshot, last_model_call_id));
         waiting = [];
         live = true;
@@ -125,6 +125,11 @@ function textSinceStart(frames: readonly Frame[], type: "content" | "reasoning")
 
 function startsText(event: Frame["event"] | EphemeralEvent): boolean {
   return event.type === "thinking_start" || event.type === "stream_restart" || event.type === "assistant";
+}
+
+/** A sub-agent's step is in no journal that is replayed here. What still waits for a person is in the snapshot. */
+function isChildStep({ child, event }: Frame): boolean {
+  return child !== null && event.type !== "approve_request" && event.type !== "plan_review";
 }
 
 /** Text whose finished entry was replayed is not shown again as running. */

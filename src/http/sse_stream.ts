@@ -73,7 +73,8 @@ function presentFrames(
   const opening = resumed
     ? []
     : [bus.ephemeralFrame(ws_id, { type: "connected", model, model_alias, skip_permissions }).bytes()];
-  const asked = resumed ? [] : pending.map(withoutId);
+  // A sub-agent's question has no place in this journal, so no replay brings it.
+  const asked = pending.filter((frame) => !resumed || frame.seq === null).map(withoutId);
   const now = [
     bus.ephemeralFrame(ws_id, { type: "state_change", state }).bytes(),
     bus.ephemeralFrame(ws_id, { type: "ws_state", ws_id, state }).bytes(),
