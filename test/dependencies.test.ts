@@ -13,7 +13,7 @@ const versions = { ...content.dependencies, ...content.devDependencies, ...conte
 test("the page on dependencies gives a reason for each, and for no other", () => {
   const page = readFileSync(join(ROOT, "docs", "dependencies.md"), "utf8");
   const described = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
-  expect(described.toSorted()).toEqual(Object.keys(versions).toSorted());
+  expect(new Set(described)).toEqual(new Set(Object.keys(versions)));
 });
 
 test("versions are exact", () => {

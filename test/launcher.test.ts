@@ -34,18 +34,23 @@ test("a slip of the pen is answered with what was meant", async () => {
 
 test("under an old Node the bundled one takes over", async (context) => {
   const node = oldNode();
-  if (node === null) return context.skip("no Node.js older than 22.19 at /usr/bin/node");
-  expect(await runTurnstone(["--version"], { node })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
-  expect((await runTurnstone(["--port", "x", "server"], { node })).code).toBe(1);
+  context.skip(node === null, "no Node.js older than 22.19 at /usr/bin/node");
+  expect(await runTurnstone(["--version"], { node: node ?? "" })).toEqual({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: "",
+  });
+  expect((await runTurnstone(["--port", "x", "server"], { node: node ?? "" })).code).toBe(1);
 });
 
 test("under an old Node without a bundled one a sentence says what to install", async (context) => {
   const node = oldNode();
-  if (node === null) return context.skip("no Node.js older than 22.19 at /usr/bin/node");
+  context.skip(node === null, "no Node.js older than 22.19 at /usr/bin/node");
   const folder = mkdtempSync(join(tmpdir(), "turnstone-launcher-"));
   try {
     cpSync(join(ROOT, "bin"), join(folder, "bin"), { recursive: true });
-    const run = (): string => execFileSync(node, [join(folder, "bin", "turnstone.cjs")], { stdio: "pipe" }).toString();
+    const run = (): string =>
+      execFileSync(node ?? "", [join(folder, "bin", "turnstone.cjs")], { stdio: "pipe" }).toString();
     expect(run).toThrow(/turnstone needs Node\.js 22\.19 or newer and this is .*Install Node\.js 24/);
   } finally {
     rmSync(folder, { recursive: true });

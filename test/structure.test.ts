@@ -117,7 +117,7 @@ test("nothing is left unfinished and nothing names somebody's machine", () => {
 });
 
 test("marks of unfinished work and machine paths are seen", () => {
-  const marks = ["TO" + "DO later", "cd /" + "home/ada/code", "in /" + "root/x"];
+  const marks = [mark("TO", "DO later"), mark("cd /", "home/ada/code"), mark("in /", "root/x")];
   expect(bannedWords("a.ts", marks.join("\n"))).toHaveLength(3);
   expect(bannedWords("a.ts", "~/home/x, https://a/work/b, /workspace/x")).toEqual([]);
 });
@@ -151,6 +151,11 @@ test("each tool is a definition, its code, a line in the list and a test", () =>
   }
   expect(definitions).toHaveLength(15);
 });
+
+/** Written in parts, so that this file passes its own rule. */
+function mark(...parts: string[]): string {
+  return parts.join("");
+}
 
 function readTexts(folders: readonly string[]): { path: string; text: string }[] {
   return folders.flatMap((folder) =>

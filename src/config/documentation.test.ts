@@ -20,7 +20,7 @@ function rowOf({ path, field }: SettingLeaf): string {
 
 function plain(fallback: unknown): string {
   if (fallback === null || fallback === "" || (Array.isArray(fallback) && fallback.length === 0)) return "none";
-  return String(fallback);
+  return JSON.stringify(fallback).replaceAll('"', "");
 }
 
 test.each(settingLeaves().map((leaf) => [leaf.path, leaf] as const))("the page describes %s", (_path, leaf) => {
@@ -30,6 +30,8 @@ test.each(settingLeaves().map((leaf) => [leaf.path, leaf] as const))("the page d
 test("the page names every variable that a gateway is started with", () => {
   const result = loadConfig({ flags: {}, env: {}, cwd: "/", home: "/" });
   if (!result.ok) throw new Error(result.error);
-  const given = Object.keys(gatewayEnvironment(result.config, "secret")).filter((name) => name.startsWith("TURNSTONE_"));
+  const given = Object.keys(gatewayEnvironment(result.config, "secret")).filter((name) =>
+    name.startsWith("TURNSTONE_"),
+  );
   for (const name of given) expect(page).toContain(`\`${name}\``);
 });
