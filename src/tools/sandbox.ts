@@ -34,7 +34,17 @@ export interface WrappedCall {
 
 export interface Sandbox {
   readonly name: string;
+  /** A workspace to write to, the system to read, and the network unless it is switched off. */
   wrap(call: SandboxedCall): WrappedCall;
+  /** Nothing but the system's programs and libraries, and the given folders, to read. No network. */
+  enclose(call: EnclosedCall): WrappedCall;
+}
+
+export interface EnclosedCall {
+  file: string;
+  args: readonly string[];
+  /** Folders to show besides, with all links resolved. */
+  readable: readonly string[];
 }
 
 /** How commands are kept in. `reason` says why there is no sandbox; without one and `required`, no command may run. */
@@ -54,7 +64,7 @@ const SELF_TEST_MS = 10_000;
 export async function createSandbox(options: SandboxOptions, spawner: Spawner): Promise<Isolation> {
   const required = options.mode === "required";
   if (options.mode === "off") return { sandbox: null, required, reason: "The sandbox is switched off in the configuration." };
-  const sandbox: Sandbox = { name: "bubblewrap", wrap: (call) => wrap(call, options) };
+  const sandbox: Sandbox = { name: "bubblewrap", wrap: (call) => wrap(call, options), enclose };
   const failure = await selfTest(sandbox, options, spawner);
   return failure === null ? { sandbox, required, reason: null } : { sandbox: null, required, reason: failure };
 }
@@ -66,6 +76,29 @@ function wrap(call: SandboxedCall, options: SandboxOptions): WrappedCall {
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...mounts(call.workspace, options).flatMap((mount) => mount.args),
     ...["--chdir", call.cwd, "--", call.file, ...call.args],
+  ];
+  return { file: "bwrap", args, supervised: true };
+}
+
+/** What programs of the system need to start, whether the folders at the root are links or not. */
+const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache"];
+
+/**
+ * The program is the first process of its namespace: nothing inside can end it, and when it ends, all inside ends. Where
+ * the server runs as root the program may change its user, in order to give up being root, and end what it started.
+ */
+function enclose(call: EnclosedCall): WrappedCall {
+  const is_root = process.getuid?.() === 0;
+  const shown = [...SYSTEM_FOLDERS, ...call.readable].flatMap((path) => {
+    const target = realPath(path)[0];
+    if (target === undefined) return [];
+    return target === path ? ["--ro-bind", path, path] : ["--symlink", target, path];
+  });
+  const args = [
+    ...["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts"],
+    ...["--cap-drop", "ALL", ...(is_root ? ["CAP_SETUID", "CAP_SETGID", "CAP_KILL"].flatMap((name) => ["--cap-add", name]) : [])],
+    ...[...shown, "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"],
+    ...["--chdir", "/", "--", call.file, ...call.args],
   ];
   return { file: "bwrap", args, supervised: true };
 }
