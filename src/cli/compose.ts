@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { hostname } from "node:os";
+import { homedir, hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { Breakers } from "../agent/breaker.ts";
 import { createCatalog } from "../catalog/catalog.ts";
@@ -18,6 +18,7 @@ import { openWorkspace, type Workspace } from "../lib/workspace.ts";
 import { covers } from "../pipeline/covers.ts";
 import { createProviders } from "../providers/index.ts";
 import { builtInTools } from "../tools/index.ts";
+import { createSandbox, type Isolation } from "../tools/sandbox.ts";
 import { Bus } from "../workstream/bus.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices } from "../workstream/services.ts";
@@ -37,6 +38,8 @@ export interface Composition {
   services: EngineServices;
   /** Lines for the person who started it. */
   notices: string[];
+  /** Finds out whether commands can be kept in; turns wait for it. */
+  trySandbox(): Promise<void>;
   close(grace_ms: number): Promise<void>;
 }
 
@@ -54,7 +57,11 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   const store = await openConfiguredStore(config);
   const providers = createProviders();
   const { registry, found } = await createModelRegistry(config, providers);
-  const spawner = createSpawner({ env: scrubEnvironment(process.env, config.tools.environment_allow) });
+  const env = scrubEnvironment(process.env, config.tools.environment_allow);
+  const spawner = createSpawner({ env });
+  const hidden_paths = [config.server.data_dir, dirname(config.config_path)];
+  const isolation: Isolation = { sandbox: null, required: true, reason: "The sandbox has not been tried yet." };
+  const sandboxTried = Promise.withResolvers<void>();
   const services: EngineServices = {
     store,
     bus: new Bus(),
@@ -62,7 +69,11 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     breakers: new Breakers(clock),
     clock,
     log,
-    catalog: createCatalog(loadDefinitions(), builtInTools()),
+    catalog: createCatalog(
+      loadDefinitions(),
+      builtInTools({ env, isolation, hidden_paths, python: config.tools.python, help_programs: config.tools.man_help_allow }),
+    ),
+    ready: sandboxTried.promise,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
     redact,
     agent_max_turns: config.tools.agent_max_turns,
@@ -75,7 +86,9 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
       truncation: config.tools.truncation === 0 ? null : config.tools.truncation,
       agent_max_turns: config.tools.agent_max_turns,
       instructions: config.session.instructions === "" ? null : config.session.instructions,
-      sandbox: null,
+      get sandbox() {
+        return isolation.sandbox;
+      },
     },
     models: () => registry,
     workspaceOf: (row) => workspaceOf(row, config, store),
@@ -86,7 +99,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
       instructions: config.session.instructions === "" ? null : config.session.instructions,
       memory_index: await memoryIndex(row, workspace, store),
       shared: (await store.channels.routesOfWorkstream(row.ws_id)).length > 0,
-      sandboxed: false,
+      sandboxed: isolation.sandbox !== null,
     }),
     covers,
     deliver: () =>
@@ -102,6 +115,13 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     jwt_secret,
     services,
     notices: modelNotices(found, registry.default_alias),
+    async trySandbox() {
+      const { mode, network } = config.sandbox;
+      const tried = await createSandbox({ mode, network, hidden_paths, home: homedir(), env }, spawner);
+      Object.assign(isolation, tried);
+      if (tried.sandbox === null) log.warn("sandbox.absent", { reason: tried.reason });
+      sandboxTried.resolve();
+    },
     async close(grace_ms) {
       await engine.stop(grace_ms);
       await spawner.close();

@@ -48,8 +48,9 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     await parts.close(0);
     return refused(terminal, listenProblem(error, config));
   }
-  await parts.engine.recover();
   announce(parts, config, setup_code, terminal);
+  await parts.trySandbox();
+  await parts.engine.recover();
   await stopped(stop);
   await Promise.all([app.close(), parts.engine.stop(STOP_GRACE_MS)]);
   await parts.close(0);

@@ -49,19 +49,20 @@ export function decide(call: PolicyCall, inputs: PolicyInputs): Verdict {
   if (rules.some((rule) => rule.action === "deny")) {
     return { verdict: "deny", error: `Denied by a rule of this server: ${call.name} is not allowed here. It was not run.` };
   }
-  const unasked = runsUnasked(call, rules, inputs);
+  const unasked = isPermitted(call, rules, inputs);
   if (call.rescued && call.effect === "side_effect") {
     if (!unasked && inputs.sub_agent_auto === null) return { verdict: "ask" };
     const error = `The arguments of ${call.name} were not valid JSON, and nobody would have seen what was made of them. It was not run. Send them again as one valid JSON object.`;
     return { verdict: "deny", error };
   }
   if (rules.some((rule) => rule.action === "ask")) return { verdict: "ask" };
-  return unasked ? { verdict: "run" } : { verdict: "ask" };
+  return unasked || !call.needs_approval ? { verdict: "run" } : { verdict: "ask" };
 }
 
-function runsUnasked(call: PolicyCall, rules: readonly ApprovalRule[], inputs: PolicyInputs): boolean {
-  if (!call.needs_approval) return true;
-  if (inputs.sub_agent_auto?.has(call.name) === true) return true;
+/** Somebody said beforehand that such a call needs no yes. */
+function isPermitted(call: PolicyCall, rules: readonly ApprovalRule[], inputs: PolicyInputs): boolean {
+  // A label of its own, such as that of a path outside the workspace, is more than what the tool is known for.
+  if (inputs.sub_agent_auto?.has(call.name) === true && call.approval_label === call.name) return true;
   if (inputs.grants.some((grant) => grantCovers(grant, call, inputs))) return true;
   if (rules.some((rule) => rule.action === "allow")) return true;
   return inputs.auto_approve || inputs.auto_approve_tools.some((name) => name === call.name || name === call.approval_label);

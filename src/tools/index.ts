@@ -1,20 +1,44 @@
 import type { Tool } from "../contracts/tool.ts";
+import { createBash } from "./bash.ts";
 import { editFileTool } from "./edit_file.ts";
 import { forgetTool } from "./forget.ts";
+import { createMan } from "./man.ts";
+import { createMath } from "./math.ts";
 import { readFileTool } from "./read_file.ts";
 import { recallTool } from "./recall.ts";
 import { rememberTool } from "./remember.ts";
+import type { Isolation } from "./sandbox.ts";
+import { createSearch } from "./search.ts";
 import { writeFileTool } from "./write_file.ts";
 
+/** What the tools need to know of the host and its settings. */
+export interface ToolOptions {
+  /** Scrubbed of secrets: what programs get. */
+  env: Readonly<Record<string, string>>;
+  /** Filled in when the sandbox has been tried; no call is prepared before that. */
+  isolation: Isolation;
+  /** The server's own files. */
+  hidden_paths: readonly string[];
+  /** The interpreter for maths that the owner names. */
+  python: string | null;
+  /** Programs that `man` may ask for `--help`. */
+  help_programs: readonly string[];
+}
+
 /** Every built-in tool, one line each. */
-export function builtInTools(): Tool[] {
+export function builtInTools(options: ToolOptions): Tool[] {
+  const { env, isolation, hidden_paths, python, help_programs } = options;
   return [
     // One line each keeps additions apart.
+    createBash({ env, isolation }),
     editFileTool(),
     forgetTool(),
+    createMan({ env, help_programs }),
+    createMath({ env, isolation, python: python ?? undefined }),
     readFileTool(),
     recallTool(),
     rememberTool(),
+    createSearch({ env, hidden_paths }),
     writeFileTool(),
   ];
 }

@@ -6,8 +6,9 @@ import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
 import type { CancelAnswer } from "../protocol/workstream.ts";
 import type { JournalEntry, MessageRow, WorkstreamRow } from "../contracts/store.ts";
 import type { Workspace } from "../lib/workspace.ts";
-import type { EphemeralEvent, KeptEvent } from "../protocol/event.ts";
+import type { EphemeralEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
+import { Announcer } from "./announcer.ts";
 import { DeltaStream } from "./delta_stream.ts";
 import { ExpiryTimer } from "./expiry.ts";
 import { Inbox } from "./inbox.ts";
@@ -53,6 +54,7 @@ export class Workstream {
   winding_up = false;
   #cancelling = false;
   last_active_ms: number;
+  readonly #announcer: Announcer;
   readonly #writer: JournalWriter;
   readonly #expiry: ExpiryTimer;
   readonly #deciders = new Set<() => void>();
@@ -71,8 +73,9 @@ export class Workstream {
     for (const entry of parts.entries) applyEntry(this.conversation, entry);
     this.recovered_seq = this.conversation.last_seq;
     this.inbox = new Inbox(this, parts.queued);
+    this.#announcer = new Announcer(services.bus, this.row);
     this.stream = new DeltaStream((type, text) => this.emit({ type, text: services.redact(text) }));
-    this.#writer = new JournalWriter(services.store, services.clock, this.row, this.conversation, (written) => this.#tell(written));
+    this.#writer = new JournalWriter(services.store, services.clock, this.row, this.conversation, (written) => this.#written(written));
     this.#expiry = new ExpiryTimer(this);
     this.last_active_ms = services.clock.now();
   }
@@ -112,9 +115,7 @@ export class Workstream {
   }
 
   emit(event: EphemeralEvent): void {
-    const { bus } = this.services;
-    if (bus.hasReaders(this.row.ws_id)) bus.publish(bus.ephemeralFrame(this.row.ws_id, event));
-    this.#tellParent(event);
+    this.#announcer.ephemeral(event);
   }
 
   setState(state: WorkstreamState): void {
@@ -153,6 +154,7 @@ export class Workstream {
   }
 
   async #run(): Promise<void> {
+    await this.services.ready;
     for (;;) {
       const abort = new AbortController();
       this.#abort = abort;
@@ -217,7 +219,7 @@ export class Workstream {
 
   #interrupt(kind: "cancel" | "shutdown"): void {
     this.#abort?.abort(new TurnAborted(kind));
-    for (const wake of this.#deciders) wake();
+    this.#wake();
   }
 
   /** Resolves when something was decided, or rejects when the signal is aborted. */
@@ -233,31 +235,20 @@ export class Workstream {
     });
   }
 
-  #tell({ entries, state_changed }: Written): void {
+  #wake(): void {
+    for (const wake of this.#deciders) wake();
+  }
+
+  #written(written: Written): void {
     this.stream.flush();
-    const { bus } = this.services;
-    for (const entry of entries) {
-      bus.publish(bus.replayFrame(entry));
-      this.#tellParent(entry.event);
-      if (entry.event.type === "approve_request") this.#expiry.arm();
-      if (entry.event.type === "approval_resolved" || entry.event.type === "plan_resolved") {
-        for (const wake of this.#deciders) wake();
-      }
-    }
-    if (state_changed) this.#tellState();
+    this.#announcer.entries(written.entries);
+    if (written.entries.some(({ event }) => event.type === "approve_request")) this.#expiry.arm();
+    if (written.entries.some(({ event }) => event.type === "approval_resolved" || event.type === "plan_resolved")) this.#wake();
+    if (written.state_changed) this.#tellState();
   }
 
   #tellState(): void {
-    const { ws_id, state } = this.row;
-    this.emit({ type: "state_change", state });
-    this.emit({ type: "ws_state", ws_id, state });
+    this.#announcer.state();
     this.host.stateChanged(this);
-  }
-
-  #tellParent(event: KeptEvent | EphemeralEvent): void {
-    const { parent_ws_id, parent_call_id, ws_id } = this.row;
-    if (parent_ws_id === null || parent_call_id === null) return;
-    const { bus } = this.services;
-    if (bus.hasReaders(parent_ws_id)) bus.publish(bus.childFrame(parent_ws_id, event, { ws_id, parent_call_id }));
   }
 }

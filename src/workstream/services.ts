@@ -45,6 +45,8 @@ export interface EngineServices extends TurnDependencies {
   breakers: Breakers;
   providers: ReadonlyMap<string, Provider>;
   spawner: Spawner;
+  /** What must be known before a call may be prepared, such as whether there is a sandbox. */
+  ready: Promise<void>;
   settings: EngineSettings;
   /** Read at every use: discovery and commands may replace it. */
   models(): ModelRegistry;

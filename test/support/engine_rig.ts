@@ -80,6 +80,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
       warm: () => {},
       close: () => Promise.resolve(),
     },
+    ready: Promise.resolve(),
     settings: {
       skip_permissions: false,
       approval_timeout_s: 0,
