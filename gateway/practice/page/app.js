@@ -2,7 +2,7 @@ import { act, fetchChannel, fetchState, listen, state } from "./api.js";
 import { drawComposer, editMessage, replyTo, resetComposer, startComposer } from "./composer.js";
 import { byId, fill, toast } from "./dom.js";
 import { openThreadDialog } from "./modal.js";
-import { continues, messageElement, setMessageHooks } from "./message.js";
+import { closeMessageMenus, continues, messageElement, setMessageHooks } from "./message.js";
 import { drawSidebar } from "./sidebar.js";
 
 const NEAR_BOTTOM_PX = 80;
@@ -20,8 +20,12 @@ async function start() {
   byId("shade").addEventListener("click", () => toggleMenu(false));
   byId("new-thread").addEventListener("click", () => beginThread(null));
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") toggleMenu(false);
+    if (event.key !== "Escape") return;
+    toggleMenu(false);
+    closeMessageMenus(null);
   });
+  document.addEventListener("click", (event) => closeMessageMenus(event.target));
+  keepToBottom();
   await refreshState();
   await open(location.hash.slice(1) || state.channels[0].id);
   listen(onChange);
@@ -97,6 +101,7 @@ async function open(id) {
   drawMenu();
   drawChannel();
   byId("messages").scrollTop = byId("messages").scrollHeight;
+  atBottom = true;
 }
 
 async function become(id) {
@@ -127,9 +132,21 @@ function drawChannel() {
   drawComposer();
 }
 
+/** Whether the newest message is in view: then it stays there when more come or the room for messages changes. */
+let atBottom = true;
+
+function keepToBottom() {
+  const box = byId("messages");
+  box.addEventListener("scroll", () => {
+    atBottom = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_BOTTOM_PX;
+  });
+  new ResizeObserver(() => {
+    if (atBottom) box.scrollTop = box.scrollHeight;
+  }).observe(box);
+}
+
 function drawMessages() {
   const box = byId("messages");
-  const wasNearBottom = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_BOTTOM_PX;
   const { messages } = state.channel;
   const elements = messages.map((message, index) => {
     const grouped = continues(messages[index - 1], message);
@@ -141,7 +158,7 @@ function drawMessages() {
     return element;
   });
   place(box, elements);
-  if (wasNearBottom) box.scrollTop = box.scrollHeight;
+  if (atBottom) box.scrollTop = box.scrollHeight;
 }
 
 /** Puts these elements in order and leaves those alone that are where they belong. */

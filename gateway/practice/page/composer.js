@@ -24,6 +24,7 @@ const input = el("textarea", {
 });
 const picker = el("input", { type: "file", multiple: true, hidden: true, onchange: () => addFiles(picker.files) });
 const context = el("div", { className: "composer-context" });
+const commandPlace = el("div");
 const list = el("div", { className: "suggestions", id: "suggestions", role: "listbox", hidden: true });
 const send = el(
   "button",
@@ -40,14 +41,15 @@ const closed = el("p", { className: "closed" });
 
 /** Puts the composer in its place; call once. */
 export function startComposer() {
-  fill(byId("composer"), list, context, bar, closed);
+  fill(byId("composer"), list, context, commandPlace, bar, closed);
 }
 
 /** Follows the open channel: where, whether one may write, as whom. */
 export function drawComposer() {
   const { channel } = state;
   const me = state.people.find((person) => person.id === state.me);
-  bar.hidden = channel.closed !== null;
+  // A command that is being filled in stands in the place of the text.
+  bar.hidden = channel.closed !== null || commandPlace.hasChildNodes();
   closed.hidden = channel.closed === null;
   closed.textContent = channel.closed ?? "";
   input.placeholder = `${me.name} to ${channel.type === 1 ? state.bot.name : channel.name}`;
@@ -60,6 +62,8 @@ export function resetComposer() {
   editing = null;
   files = [];
   closeSuggestions();
+  commandPlace.replaceChildren();
+  bar.hidden = false;
   input.value = "";
   fit();
 }
@@ -186,8 +190,10 @@ function complete(start, user) {
 function begin(command) {
   input.value = "";
   closeSuggestions();
-  commandForm(context, command, () => {
-    drawContext();
+  bar.hidden = true;
+  commandForm(commandPlace, command, () => {
+    commandPlace.replaceChildren();
+    drawComposer();
     input.focus();
   });
 }

@@ -255,7 +255,7 @@ function tools(message) {
     ),
     el(
       "details",
-      { className: "more" },
+      { className: "more", ontoggle: (event) => turnMenu(event.currentTarget) },
       el("summary", { className: "icon-button", "aria-label": "More", title: "More" }, "⋯"),
       el(
         "div",
@@ -272,4 +272,19 @@ function tools(message) {
       ),
     ),
   );
+}
+
+/** A menu near the end of the list opens upwards, where it can be seen. */
+function turnMenu(details) {
+  const menu = details.querySelector(".menu");
+  menu.classList.remove("up");
+  const room = details.closest(".messages").getBoundingClientRect().bottom;
+  if (menu.getBoundingClientRect().bottom > room) menu.classList.add("up");
+}
+
+/** Closes the menus of messages, but for the one that holds this element. */
+export function closeMessageMenus(inside) {
+  for (const details of document.querySelectorAll(".more[open]")) {
+    if (!details.contains(inside)) details.removeAttribute("open");
+  }
 }
