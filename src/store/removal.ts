@@ -74,20 +74,16 @@ function removeRows(sql: Sql, ws_ids: readonly string[]): void {
   sql.run("delete from workstreams where ws_id in (select ws_id from removed_workstreams)");
 }
 
-/** Takes some entries of one removed workstream away; false when nothing is left to do. */
+/** Takes some entries of removed workstreams away; false when nothing is left to do. */
 function purgePortion(sql: Sql): boolean {
-  const removed = sql.get<{ ws_id: string }>("select ws_id from removed_workstreams limit 1");
-  if (removed === undefined) return false;
-  const { ws_id } = removed;
   const entries = sql
     .all<{ entry_number: number }>(
-      `select entry_number from journal where ws_id = @ws_id order by seq desc limit ${PURGE_PORTION}`,
-      { ws_id },
+      `select entry_number from journal where ws_id in (select ws_id from removed_workstreams) limit ${PURGE_PORTION}`,
     )
     .map((entry) => entry.entry_number);
   if (entries.length === 0) {
-    sql.run("delete from removed_workstreams where ws_id = @ws_id", { ws_id });
-    return true;
+    sql.run("delete from removed_workstreams");
+    return false;
   }
   const values = { entries: JSON.stringify(entries) };
   sql.run("delete from conversation_search where rowid in (select value from json_each(@entries))", values);

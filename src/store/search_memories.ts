@@ -9,6 +9,9 @@ import type { Sql } from "./sql.ts";
 const SCAN_ROWS_MAX = 20_000;
 const SCAN_TIME_MS = 1000;
 
+/** The same where something was found already and this could only add to it. */
+const SCAN_MORE_ROWS_MAX = 500;
+
 const COLUMNS = ["memory_id", "scope", "owner", "key", "value", "created", "updated", "used"]
   .map((column) => `memories.${column}`)
   .join(", ");
@@ -33,9 +36,11 @@ export function searchMemories(sql: Sql, scopes: ScopeSizes, { reach, query, lim
   const byWords = (words: readonly string[], joiner: "and" | "or", rows: number): MemoryRow[] =>
     words.length === 0 ? [] : rankedRows(sql, scopes, reach, phrases(words, joiner), rows);
   add(byWords(parsed.words, "and", literal_words.length > 0 ? SCAN_ROWS_MAX : limit), literal_words);
-  if (literal_words.length > 0 && found.size < limit) add(byLetters(sql, reach, parsed), []);
+  if (literal_words.length > 0 && found.size < limit) {
+    add(byLetters(sql, reach, parsed, found.size === 0 ? SCAN_ROWS_MAX : SCAN_MORE_ROWS_MAX), []);
+  }
   if (found.size === 0) add(byWords(plain_words, "or", limit), []);
-  if (found.size === 0) add(byLetters(sql, reach, parsed), []);
+  if (found.size === 0 && literal_words.length === 0) add(byLetters(sql, reach, parsed, SCAN_ROWS_MAX), []);
   return [...found.values()];
 }
 
@@ -60,7 +65,7 @@ function rankedRows(sql: Sql, scopes: ScopeSizes, reach: MemoryReach, words: str
   );
 }
 
-function* byLetters(sql: Sql, reach: MemoryReach, query: SearchQuery): Generator<MemoryRow> {
+function* byLetters(sql: Sql, reach: MemoryReach, query: SearchQuery, rows_max: number): Generator<MemoryRow> {
   const words = query.words.length > 0 ? query.words.map((word) => word.toLowerCase()) : [query.literal];
   const places = [
     ...(reach.user_id === null ? [] : [{ scope: "user", owner: reach.user_id }]),
@@ -70,9 +75,8 @@ function* byLetters(sql: Sql, reach: MemoryReach, query: SearchQuery): Generator
   const until = performance.now() + SCAN_TIME_MS;
   for (const place of places) {
     const rows = sql.iterate<MemoryRow>(
-      `select ${COLUMNS} from memories where scope = @scope and owner = @owner
-       order by used desc limit ${SCAN_ROWS_MAX}`,
-      place,
+      `select ${COLUMNS} from memories where scope = @scope and owner = @owner order by used desc limit @rows_max`,
+      { ...place, rows_max },
     );
     for (const row of rows) {
       if (performance.now() > until) return;
