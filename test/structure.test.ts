@@ -73,6 +73,8 @@ test("a file that nobody needs is seen, the program of a worker is not taken for
   const used = parseSource("src/lib/used.ts", "export const a = 1;");
   const dead = parseSource("src/lib/dead.ts", 'import "./used.ts";');
   expect(deadFiles([main, worker, used, dead], ["src/main.ts"])).toEqual(["src/lib/dead.ts"]);
+  const either = parseSource("src/main.ts", "new URL(`./lib/dead.${ending}`, import.meta.url);");
+  expect(deadFiles([either, dead, used], ["src/main.ts"])).toEqual([]);
 });
 
 test("files, functions and lines stay short", () => {
@@ -132,10 +134,9 @@ test("what a test's title cites is a fault case that there is", () => {
 });
 
 test("a citation of a fault case that there is not is seen", () => {
-  const file = parseSource(
-    "a.test.ts",
-    'test("keeps CRLF (FILE-02, FILE-99)", () => {});\ntest.each([1])("x (NONE-01)", f);',
-  );
+  const [good, high, foreign] = ["FILE-02", "FILE-99", "NONE-01"];
+  const text = `test("keeps CRLF (${good}, ${high})", () => {});\ntest.each([1])("x (${foreign})", f);`;
+  const file = parseSource("a.test.ts", text);
   expect(badCitations(file)).toEqual(["a.test.ts:1 cites FILE-99", "a.test.ts:2 cites NONE-01"]);
 });
 

@@ -47,6 +47,11 @@ export function parseSource(path: string, text: string): SourceFile {
         mentions.push(resolveTarget(path, node.value));
       }
     },
+    // `./helper.${extension}`: which of the two it is depends on whether the sources or their build run.
+    TemplateLiteral(node) {
+      const [first = ""] = node.quasis.map((part) => part.value.raw);
+      if (/^\.\.?\/.*\.$/.test(first)) mentions.push(resolveTarget(path, `${first}ts`));
+    },
   }).visit(program);
   return { path, text, program, imports, mentions };
 }
