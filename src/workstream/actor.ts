@@ -4,7 +4,7 @@ import { systemPrompt } from "../agent/prompt.ts";
 import { runTurn } from "../agent/turn.ts";
 import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
 import type { CancelAnswer } from "../protocol/workstream.ts";
-import type { JournalEntry, MessageRow, WorkstreamRow } from "../contracts/store.ts";
+import type { WorkstreamRow } from "../contracts/store.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
@@ -13,7 +13,7 @@ import { DeltaStream } from "./delta_stream.ts";
 import { ExpiryTimer } from "./expiry.ts";
 import { Inbox } from "./inbox.ts";
 import { JournalWriter, type Written } from "./journal_writer.ts";
-import type { EngineServices, WorkstreamHost } from "./services.ts";
+import type { EngineServices, WorkstreamHost, WorkstreamParts } from "./services.ts";
 import { createTurnPort } from "./turn_port_of_actor.ts";
 
 /** How long a cancelled turn waits for its tools to come to rest: people wait two seconds at most. */
@@ -25,16 +25,6 @@ const SHUTDOWN_REST_MS = 3000;
 /** A full disk or a locked file passes; trying more often would only fill the log. */
 const STORE_RETRY_FIRST_MS = 250;
 const STORE_RETRY_MAX_MS = 15_000;
-
-/** What a workstream is made from. */
-export interface WorkstreamParts {
-  row: WorkstreamRow;
-  entries: readonly JournalEntry[];
-  queued: MessageRow[];
-  workspace: Workspace;
-  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
-  root_ws_id: string;
-}
 
 /**
  * One live workstream: the requests it takes one after another, its running turn, its place in the journal. The turn runs beside the

@@ -3,7 +3,7 @@ import type { ModelRegistry } from "../agent/models.ts";
 import type { PromptInputs } from "../agent/prompt.ts";
 import type { TurnDependencies } from "../agent/turn_port.ts";
 import type { Provider } from "../contracts/provider.ts";
-import type { Store, WorkstreamRow } from "../contracts/store.ts";
+import type { JournalEntry, MessageRow, Store, WorkstreamRow } from "../contracts/store.ts";
 import type { DelegateRequest, DelegateResult, DeliverResult, ToolSearchResult } from "../contracts/tool.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
@@ -66,4 +66,14 @@ export interface WorkstreamHost {
   stateChanged(actor: Workstream): void;
   /** A turn is over, or left to the next start. */
   turnEnded(actor: Workstream): void;
+}
+
+/** What a workstream is made from. */
+export interface WorkstreamParts {
+  row: WorkstreamRow;
+  entries: readonly JournalEntry[];
+  queued: MessageRow[];
+  workspace: Workspace;
+  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
+  root_ws_id: string;
 }
