@@ -103,7 +103,6 @@ export class ChatFold implements StreamFold {
   }
 
   #toolCall(delta: JsonObject): void {
-    if (this.#calls.size === 0) this.#tags.flush();
     const called = objectIn(delta["function"]);
     this.#calls.push({
       index: typeof delta["index"] === "number" ? delta["index"] : undefined,

@@ -128,7 +128,7 @@ export function failureFromThrown(error: unknown, stage: CallStage, api_key: str
     return failure("internal", "The request to the model could not be put together. The log says why.", detail);
   }
   if (error instanceof StreamStalled) {
-    return failure("model_timeout", "The model's server stopped answering in the middle. Try again.", detail, true);
+    return failure("model_timeout", "The model's server fell silent. Try again.", detail, true);
   }
   if (error instanceof MalformedAnswer) {
     return failure(

@@ -36,10 +36,6 @@ interface JsonScan {
 export class ToolCallFold {
   readonly #slots: Slot[] = [];
 
-  get size(): number {
-    return this.#slots.length;
-  }
-
   push(delta: ToolCallDelta): void {
     const slot = this.#slotFor(delta) ?? this.#open(delta.index);
     if (slot.id === "" && delta.id) slot.id = delta.id;

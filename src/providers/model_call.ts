@@ -81,7 +81,7 @@ async function* readAnswer(response: Response, call: ModelCall, watchdog: Watchd
   const answer = new AnswerReader(call);
   try {
     while (!answer.done) {
-      const chunk = await nextChunk(reader, call.fold, watchdog);
+      const chunk = await nextChunk(reader, call, watchdog);
       answer.take(chunk);
       const out = answer.out;
       answer.out = [];
@@ -99,12 +99,13 @@ async function* readAnswer(response: Response, call: ModelCall, watchdog: Watchd
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** The next bytes; null at the end. After a whole answer neither silence nor a broken connection is a failure. */
-async function nextChunk(reader: BodyReader, fold: StreamFold, watchdog: Watchdog): Promise<Uint8Array | null> {
-  if (fold.progress === "open") return (await watchdog.watch(reader.read())).value ?? null;
+async function nextChunk(reader: BodyReader, call: ModelCall, watchdog: Watchdog): Promise<Uint8Array | null> {
+  if (call.fold.progress === "open") return (await watchdog.watch(reader.read())).value ?? null;
   watchdog.shorten(END_MARK_WAIT_MS);
   try {
     return (await watchdog.watch(reader.read())).value ?? null;
-  } catch {
+  } catch (error) {
+    if (call.signal.aborted) throw error;
     return null;
   }
 }

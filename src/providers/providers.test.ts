@@ -200,6 +200,12 @@ describe.each(CASES)("$name", ({ name }) => {
     }
   });
 
+  test("blocks kept for replay hold no call that was dropped since (PROV-18)", async () => {
+    const outcome = await ask(name, reply.toolCalls(CALLS, { reasoning: "hm" }), [user("look")]);
+    const dropped = { ...messageOf(outcome), content: "I stopped.", tool_calls: [] };
+    expect((await ask(name, reply.text("ok"), [user("look"), dropped, user("go on")])).content).toBe("ok");
+  });
+
   test("an id that was used before is replaced (PROV-04)", async () => {
     const history = [
       user("x"),

@@ -22,6 +22,7 @@ export const anthropicWire: Wire = {
   problems,
   firstUserText: (body) =>
     textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
+  systemText: (body) => textOfContent(body["system"]),
   lastUserText: (body) =>
     textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
 };

@@ -22,6 +22,8 @@ export const chatWire: Wire = {
   problems,
   firstUserText: (body) =>
     textOfContent(listIn(body["messages"]).find((message) => message["role"] === "user")?.["content"]),
+  systemText: (body) =>
+    textOfContent(listIn(body["messages"]).find((message) => message["role"] === "system")?.["content"]),
   lastUserText: (body) =>
     textOfContent(listIn(body["messages"]).findLast((message) => message["role"] === "user")?.["content"]),
 };

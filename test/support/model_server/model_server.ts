@@ -3,10 +3,11 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropicWire } from "./anthropic_wire.ts";
 import { chatWire } from "./chat_wire.ts";
+import { reply as asReply } from "./reply.ts";
 import type { Reply } from "./reply.ts";
 import { responsesWire } from "./responses_wire.ts";
 import { sendReply } from "./send.ts";
-import { isRecord } from "./wire.ts";
+import { isRecord, listIn } from "./wire.ts";
 import type { Wire, WireName } from "./wire.ts";
 
 /** One request that the server got. */
@@ -18,8 +19,11 @@ export interface RecordedRequest {
   raw_body: string;
   /** What a strict server would refuse, in words. */
   problems: string[];
+  system_text: string;
   first_user_text: string;
   last_user_text: string;
+  /** Names of the tools that the model may use; tools of the vendor's own without a name by their type. */
+  tool_names: string[];
   /** `performance.now()` when the whole request was there. */
   received_at: number;
   /** `performance.now()` of each piece of text or reasoning, as it was written. */
@@ -38,6 +42,11 @@ export interface ModelServerOptions {
   strict?: boolean;
   /** Milliseconds between tokens where a reply does not say. */
   pace_ms?: number;
+  /**
+   * What a request for a title gets, whatever the script. Titles are asked for beside the conversation, at no certain
+   * time, and would else take its replies. Null: they are part of the script.
+   */
+  title?: string | null;
   port?: number;
 }
 
@@ -46,13 +55,18 @@ export interface ModelServer {
   readonly base_url: string;
   /** For Anthropic, without `/v1`. */
   readonly anthropic_base_url: string;
+  /** All but those for titles. */
   readonly requests: readonly RecordedRequest[];
-  /** Problems of all requests so far. */
+  readonly title_requests: readonly RecordedRequest[];
+  /** Problems of all requests so far, those for titles too. */
   readonly problems: readonly string[];
   /** Adds replies to be given one after the other, or sets a function that answers whatever no reply is left for. */
   script(script: readonly Reply[] | Script): void;
-  /** A script of its own for requests whose first message from a person holds `text`; asked before the general one. */
-  conversation(text: string, script: readonly Reply[] | Script): void;
+  /**
+   * A script of its own for requests whose first message from a person holds a text, or that a function picks; asked
+   * before the general one.
+   */
+  conversation(which: string | ((request: RecordedRequest) => boolean), script: readonly Reply[] | Script): void;
   /** The next request in order of arrival that this was not asked for before; waits for it. */
   nextRequest(): Promise<RecordedRequest>;
   /** Hangs up on everybody and stops. */
@@ -60,7 +74,7 @@ export interface ModelServer {
 }
 
 interface Lane {
-  text: string;
+  matches: (request: RecordedRequest) => boolean;
   replies: Reply[];
   script: Script | null;
 }
@@ -70,12 +84,18 @@ const WIRES: readonly Wire[] = [chatWire, responsesWire, anthropicWire];
 /** Starts a server that plays the model: real HTTP on loopback, three wire formats, every request kept and checked. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
-  const general: Lane = { text: "", replies: [], script: null };
+  const title_requests: RecordedRequest[] = [];
+  const title = options.title === undefined ? "A title" : options.title;
+  const general: Lane = { matches: () => true, replies: [], script: null };
   const lanes: Lane[] = [];
   const waiting: ((request: RecordedRequest) => void)[] = [];
   let handed = 0;
 
   const record = (request: RecordedRequest): void => {
+    if (title !== null && asksForTitle(request)) {
+      title_requests.push(request);
+      return;
+    }
     requests.push(request);
     const waiter = waiting.shift();
     if (waiter === undefined) return;
@@ -84,7 +104,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   };
 
   const replyTo = (request: RecordedRequest): Reply => {
-    const own = lanes.find((lane) => request.first_user_text.includes(lane.text) && hasMore(lane));
+    if (title !== null && asksForTitle(request)) return asReply.text(title);
+    const own = lanes.find((lane) => lane.matches(request) && hasMore(lane));
     const lane = own ?? general;
     const reply = lane.replies.shift() ?? lane.script?.(request);
     if (reply !== undefined) return reply;
@@ -102,12 +123,14 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     base_url: `${origin}/v1`,
     anthropic_base_url: origin,
     requests,
+    title_requests,
     get problems() {
-      return requests.flatMap((request) => request.problems);
+      return [...requests, ...title_requests].flatMap((request) => request.problems);
     },
     script: (script) => fill(general, script),
-    conversation(text, script) {
-      const lane: Lane = { text, replies: [], script: null };
+    conversation(which, script) {
+      const matches = typeof which === "function" ? which : opensWith(which);
+      const lane: Lane = { matches, replies: [], script: null };
       fill(lane, script);
       lanes.push(lane);
     },
@@ -175,6 +198,8 @@ function describe(
     body,
     raw_body,
     problems: wire.problems(body),
+    system_text: wire.systemText(body),
+    tool_names: listIn(body["tools"]).map(toolName),
     first_user_text: wire.firstUserText(body),
     last_user_text: wire.lastUserText(body),
     received_at: performance.now(),
@@ -183,6 +208,20 @@ function describe(
       outgoing.once("close", () => resolve(outgoing.writableFinished ? "answered" : "client_hung_up")),
     ),
   };
+}
+
+function opensWith(text: string): (request: RecordedRequest) => boolean {
+  return (request) => request.first_user_text.includes(text);
+}
+
+/** No tools, a short answer and a word in the system text: what every agent that gives titles sends. */
+function asksForTitle(request: RecordedRequest): boolean {
+  return request.tool_names.length === 0 && /\btitle\b/i.test(request.system_text);
+}
+
+function toolName(tool: Record<string, unknown>): string {
+  const named = isRecord(tool["function"]) ? tool["function"] : tool;
+  return typeof named["name"] === "string" ? named["name"] : String(tool["type"]);
 }
 
 function parseBody(text: string): Record<string, unknown> {

@@ -23,6 +23,7 @@ export const responsesWire: Wire = {
   }),
   problems,
   firstUserText: (body) => textOfContent(listIn(body["input"]).find((item) => item["role"] === "user")?.["content"]),
+  systemText: (body) => textOfContent(body["instructions"]),
   lastUserText: (body) => textOfContent(listIn(body["input"]).findLast((item) => item["role"] === "user")?.["content"]),
 };
 

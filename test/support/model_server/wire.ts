@@ -22,6 +22,7 @@ export interface Wire {
   /** All text of the conversation's first message from a person. */
   firstUserText(body: Record<string, unknown>): string;
   lastUserText(body: Record<string, unknown>): string;
+  systemText(body: Record<string, unknown>): string;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
