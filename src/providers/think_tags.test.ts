@@ -23,6 +23,7 @@ test.each([
   [["The tag <think> is", " quoted</think> here"], "", "The tag <think> is quoted</think> here"],
   [["`<think>` opens"], "", "`<think>` opens"],
   [["  \n"], "", ""],
+  [["<think>a</think>", "\n\n", "b"], "a", "b"],
 ])("%j", (chunks, reasoning, content) => {
   expect(split(chunks)).toEqual({ reasoning, content });
 });
@@ -54,5 +55,6 @@ test("how a text is cut into chunks makes no difference (PROV-08)", () => {
       chunks.push(text.slice(start));
       expect(split(chunks)).toEqual(split([text]));
     }),
+    { numRuns: 500 },
   );
 });

@@ -19,6 +19,8 @@ export class ThinkTags {
   #state: "before" | "inside" | "after" = "before";
   #close = "";
   #held = "";
+  /** Reasoning has come, and with it the blank lines that stand between it and the answer. */
+  #thought = false;
   readonly #sink: ThinkTagSink;
 
   constructor(sink: ThinkTagSink) {
@@ -37,7 +39,7 @@ export class ThinkTags {
 
   /** Gives out what is held back: the text ends here, or a call follows. */
   flush(): void {
-    const rest = this.#held;
+    const rest = this.#thought && this.#state === "before" ? this.#held.trimStart() : this.#held;
     this.#held = "";
     if (rest === "" || (this.#state === "before" && rest.trim() === "")) return;
     if (this.#state === "inside") this.#sink.reasoning(rest);
@@ -64,6 +66,7 @@ export class ThinkTags {
     }
     if (TAGS.some(({ open }) => open.startsWith(text))) return false;
     this.#state = "after";
+    if (this.#thought) this.#held = text;
     return true;
   }
 
@@ -72,7 +75,8 @@ export class ThinkTags {
     if (end >= 0) {
       if (end > 0) this.#sink.reasoning(this.#held.slice(0, end));
       this.#state = "before";
-      this.#held = this.#held.slice(end + this.#close.length).trimStart();
+      this.#thought = true;
+      this.#held = this.#held.slice(end + this.#close.length);
       return true;
     }
     const kept = suffixThatStarts(this.#close, this.#held);

@@ -54,9 +54,9 @@ test("a request is waited for, and a gate holds its answer", async () => {
 test("tokens go out at the pace that is set", async () => {
   server.script([reply.text("a b c d", { pace_ms: 10 })]);
   await (await chat(HELLO, { stream: true })).text();
-  const sent = server.requests[0]?.tokens_sent_at ?? [];
-  expect(sent).toHaveLength(4);
-  expect((sent[3] ?? 0) - (sent[0] ?? 0)).toBeGreaterThan(25);
+  const request = await server.nextRequest();
+  expect(request.tokens_sent_at).toHaveLength(4);
+  expect((request.tokens_sent_at[3] ?? 0) - request.received_at).toBeGreaterThan(38);
 });
 
 const CALL = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
