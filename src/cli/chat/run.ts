@@ -65,8 +65,9 @@ async function converse(client: ChatClient, ws_id: string, after: string): Promi
   for await (const line of lines) {
     prompted = false;
     if (!(await session.enter(line))) break;
+    // A script cannot see when it is its turn; its next line counts as said after the answer, or to the question.
+    if (!stdin.isTTY) await session.idle(left.signal);
   }
-  if (!stdin.isTTY) await session.idle(left.signal);
   left.abort();
   lines.close();
   await followed;

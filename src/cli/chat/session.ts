@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Event } from "../../protocol/event.ts";
 import { pause } from "../supervisor/readiness.ts";
-import type { ChatClient } from "./client.ts";
+import type { Answer, ChatClient } from "./client.ts";
 import type { Decision, Question } from "./questions.ts";
 import { decide, followQuestions, promptFor } from "./questions.ts";
 import type { Transcript } from "./transcript.ts";
@@ -133,9 +133,9 @@ export class ChatSession {
   async #settle(decision: Decision): Promise<void> {
     switch (decision.kind) {
       case "approval":
-        return this.#sayFailure(await this.#client.approve(this.#ws_id, decision.body));
+        return this.#answered(await this.#client.approve(this.#ws_id, decision.body));
       case "plan":
-        return this.#sayFailure(await this.#client.review(this.#ws_id, decision.review_id, decision.feedback));
+        return this.#answered(await this.#client.review(this.#ws_id, decision.review_id, decision.feedback));
       case "unclear":
         return this.#screen.write(`Please answer ${this.prompt}\n`);
       default:
@@ -143,7 +143,13 @@ export class ChatSession {
     }
   }
 
-  #sayFailure(answer: { ok: true } | { ok: false; error: string }): void {
+  /** The event that says so may take a moment; meanwhile the next line is not an answer to the same question. */
+  #answered(answer: Answer<unknown>): void {
+    if (answer.ok) this.#questions = this.#questions.slice(1);
+    else this.#sayFailure(answer);
+  }
+
+  #sayFailure(answer: Answer<unknown>): void {
     if (!answer.ok) this.#screen.write(`${answer.error}\n`);
   }
 }

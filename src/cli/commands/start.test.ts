@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runTurnstone } from "../testing/run_turnstone.ts";
+import { freePort } from "../supervisor/port.ts";
+import { runTurnstone, startTurnstone } from "../testing/run_turnstone.ts";
 
 test("a port that is taken is one sentence and nothing is left running", async () => {
   const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
@@ -22,6 +23,42 @@ test("a port that is taken is one sentence and nothing is left running", async (
     rmSync(home, { recursive: true });
   }
 });
+
+test("everything starts, a person talks and approves in a terminal, and a signal ends it cleanly", async () => {
+  const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
+  const ports = await Promise.all([1, 2, 3].map(() => freePort("127.0.0.1")));
+  const [server = 0, gateway = 0, practice = 0] = ports;
+  const env = {
+    HOME: home,
+    TURNSTONE_PORT: String(server),
+    TURNSTONE_CHANNEL_PORT: String(gateway),
+    TURNSTONE_PRACTICE_PORT: String(practice),
+    // Whatever model runs on this machine is not to be asked.
+    TURNSTONE_PROVIDER: "demo",
+  };
+  const started = startTurnstone(["start"], { env });
+  try {
+    await started.printed(/turnstone is ready: (\S+)/);
+    expect(started.stdout()).toContain(`Practice Discord: http://127.0.0.1:${practice}`);
+    expect((await fetch(`http://127.0.0.1:${gateway}/health`)).status).toBe(200);
+    const listed = await runTurnstone(["admin", "list-users", "--json"], { env });
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      users: [
+        { username: "ada", scopes: "read,write,approve" },
+        { username: "ben", scopes: "read,write" },
+      ],
+    });
+    const chat = await runTurnstone(["chat"], { env, input: "run `echo once > made.txt`\ny\nread made.txt\n/quit\n" });
+    expect(chat.stderr).toBe("");
+    expect(chat.stdout).toMatch(
+      /\? bash[\s\S]*echo once > made\.txt[\s\S]*approved by Ada[\s\S]*… read_file[\s\S]*once/,
+    );
+  } finally {
+    const code = await started.stop();
+    rmSync(home, { recursive: true });
+    expect(code).toBe(0);
+  }
+}, 120_000);
 
 test("a gateway alone asks for a token", async () => {
   const { code, stderr } = await runTurnstone(["gateway"]);

@@ -65,12 +65,15 @@ async function startParts(starting: Starting, parts: Running[]): Promise<boolean
     if (part !== null) parts.push(part);
     return part !== null;
   };
-  if (!take(await startServer(starting))) return false;
-  if (starting.config.discord.token !== null) return take(await startGateway(starting, starting.config));
+  const { config } = starting;
+  if (config.discord.token !== null) {
+    return take(await startServer(starting)) && take(await startGateway(starting, config));
+  }
   const practice = await startPractice(starting);
   if (!take(practice)) return false;
-  await linkPeople(starting.config, practice);
-  return take(await startGateway(starting, practiceConfig(starting.config, practice)));
+  // Before the server, which tells how to make an account where there is none.
+  await linkPeople(config, practice);
+  return take(await startServer(starting)) && take(await startGateway(starting, practiceConfig(config, practice)));
 }
 
 function startServer({ config, flags, stop }: Starting): Promise<Running | null> {

@@ -1,5 +1,7 @@
+import type { ChildProcessByStdio } from "node:child_process";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { packageRoot } from "../package.ts";
 
 export interface RunOptions {
@@ -15,8 +17,52 @@ export interface RunResult {
   stderr: string;
 }
 
+/** A `turnstone` that goes on running. */
+export interface Started {
+  stdout(): string;
+  /** Resolves when standard output matches; rejects when the program ends first. */
+  printed(pattern: RegExp): Promise<void>;
+  /** Sends SIGTERM and answers the exit code. */
+  stop(): Promise<number | null>;
+}
+
 /** Runs `turnstone` as a person would, in an environment that holds none of this machine's settings, until it ends. */
-export function runTurnstone(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+export async function runTurnstone(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const { child, output, ended } = launch(args, options);
+  child.stdin.end(options.input ?? "");
+  return { code: await ended, ...output };
+}
+
+/** Starts `turnstone` in the same way and lets it run. */
+export function startTurnstone(args: readonly string[], options: RunOptions = {}): Started {
+  const { child, output, ended } = launch(args, options);
+  child.stdin.end();
+  return {
+    stdout: () => output.stdout,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(output.stdout)) resolve();
+        };
+        child.stdout.on("data", look);
+        look();
+        void ended.then((code) => reject(new Error(`It ended with ${code}:\n${output.stdout}\n${output.stderr}`)));
+      }),
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+interface Launched {
+  child: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Grows while the program runs. */
+  output: { stdout: string; stderr: string };
+  ended: Promise<number | null>;
+}
+
+function launch(args: readonly string[], options: RunOptions): Launched {
   const root = packageRoot();
   const child = spawn(options.node ?? process.execPath, [join(root, "bin", "turnstone.cjs"), ...args], {
     env: {
@@ -28,13 +74,12 @@ export function runTurnstone(args: readonly string[], options: RunOptions = {}):
     },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (bytes: Buffer) => (stdout += bytes.toString()));
-  child.stderr.on("data", (bytes: Buffer) => (stderr += bytes.toString()));
-  child.stdin.end(options.input ?? "");
-  return new Promise((resolve, reject) => {
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));
+  child.stderr.on("data", (bytes: Buffer) => (output.stderr += bytes.toString()));
+  const ended = new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve({ code, stdout, stderr }));
+    child.once("close", (code) => resolve(code));
   });
+  return { child, output, ended };
 }
