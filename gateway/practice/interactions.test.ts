@@ -1,16 +1,30 @@
-import { DiscordAPIError, Events, MessageFlags } from "discord.js";
-import type { ChatInputCommandInteraction, Client, Interaction, TextChannel } from "discord.js";
+import {
+  ButtonStyle,
+  ChannelType,
+  ComponentType,
+  DiscordAPIError,
+  TextInputStyle,
+  Events,
+  MessageFlags,
+} from "discord.js";
+import type {
+  APIButtonComponentWithCustomId,
+  APIModalInteractionResponseCallbackData,
+  ButtonInteraction,
+  ChatInputCommandInteraction,
+  Client,
+  Interaction,
+  TextChannel,
+} from "discord.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SKIPPED, loadDiscordSchema } from "../../test/support/discord_schema.ts";
 import { modalAsText } from "./index.ts";
 import type { Answer, PracticeDiscord } from "./index.ts";
-import { startBot } from "./test_bot.ts";
-import type { Bench } from "./test_bot.ts";
+import { assertFaithful, startBot } from "../../test/support/practice_bot.ts";
+import type { Bench } from "../../test/support/practice_bot.ts";
 
 let bench: Bench;
 let practice: PracticeDiscord;
 let client: Client<true>;
-const schema = loadDiscordSchema();
 
 beforeEach(async () => {
   bench = await startBot({ ack_deadline_ms: 400 });
@@ -18,8 +32,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  expect(practice.unserved).toEqual([]);
-  expect(schema === null ? SKIPPED : schema.checkRequests(practice.requests)).toEqual(schema === null ? SKIPPED : []);
+  assertFaithful(practice);
   await bench[Symbol.asyncDispose]();
 });
 
@@ -29,22 +42,21 @@ function onInteraction(handle: (interaction: Interaction) => Promise<unknown>): 
 
 async function postCard(): Promise<string> {
   const channel = client.channels.cache.get(practice.channelId("general")) as TextChannel;
-  const buttons = ["yes", "no"].map((id) => ({ type: 2, style: 1, label: id.toUpperCase(), custom_id: id }) as const);
-  const off = { type: 2, style: 2, label: "OFF", custom_id: "off", disabled: true } as const;
-  const select = {
-    type: 3,
-    custom_id: "scope",
-    placeholder: "How far?",
-    options: ["one", "all"].map((value) => ({ label: value, value })),
-  } as const;
+  const off = { ...button("off"), disabled: true };
+  const options = ["one", "all"].map((value) => ({ label: value, value }));
+  const select = { type: ComponentType.StringSelect, custom_id: "scope", placeholder: "How far?", options } as const;
   const sent = await channel.send({
     content: "Run it?",
     components: [
-      { type: 1, components: [...buttons, off] },
-      { type: 1, components: [select] },
+      { type: ComponentType.ActionRow, components: [button("yes"), button("no"), off] },
+      { type: ComponentType.ActionRow, components: [select] },
     ],
   });
   return sent.id;
+}
+
+function button(id: string): APIButtonComponentWithCustomId {
+  return { type: ComponentType.Button, style: ButtonStyle.Primary, label: id.toUpperCase(), custom_id: id };
 }
 
 async function register(...commands: object[]): Promise<void> {
@@ -67,11 +79,12 @@ async function codeOf(action: Promise<unknown>): Promise<number | string> {
 test("a pressed button rewrites its card for everyone", async () => {
   const card = await postCard();
   onInteraction(async (interaction) => {
-    if (interaction.isButton())
+    if (interaction.isButton()) {
       await interaction.update({
         content: `${interaction.customId} by ${interaction.user.displayName}`,
         components: [],
       });
+    }
   });
   const answer = await practice.as("Ben").press(card, "YES");
   expect(answer.outcome).toBe("updated");
@@ -107,18 +120,7 @@ test("a form is opened, filled in and answered", async () => {
   const card = await postCard();
   onInteraction(async (interaction) => {
     if (interaction.isButton()) {
-      await interaction.showModal({
-        custom_id: "reason",
-        title: "Deny",
-        components: [
-          { type: 18, label: "Why?", component: { type: 4, custom_id: "why", style: 2, max_length: 200 } },
-          {
-            type: 18,
-            label: "For how long?",
-            component: { type: 3, custom_id: "long", options: [{ label: "once", value: "once" }], required: false },
-          },
-        ],
-      } as never);
+      await interaction.showModal(reasonForm());
     }
     if (interaction.isModalSubmit()) {
       const why = interaction.fields.getTextInputValue("why");
@@ -160,8 +162,8 @@ test("nobody answering is shown as failed, a late answer is refused (DEVT-01, DE
     outcome: "failed",
     text: "This interaction failed",
   });
-  const interaction = await late;
-  if (interaction.isButton()) expect(await codeOf(interaction.deferUpdate())).toBe(10062);
+  const interaction = (await late) as ButtonInteraction;
+  expect(await codeOf(interaction.deferUpdate())).toBe(10062);
 });
 
 test("an interaction is acknowledged once, then followed up for as long as its token lives (DEVT-02, DEVT-03)", async () => {
@@ -295,13 +297,26 @@ test.each([
 
 test("nobody can press in a locked thread", async () => {
   const channel = client.channels.cache.get(practice.channelId("general")) as TextChannel;
-  const thread = await channel.threads.create({ name: "shut", type: 11 });
-  const card = await thread.send({
-    components: [{ type: 1, components: [{ type: 2, style: 1, label: "Go", custom_id: "go" }] }],
-  });
+  const thread = await channel.threads.create({ name: "shut", type: ChannelType.PublicThread });
+  const row = { type: ComponentType.ActionRow, components: [button("go")] };
+  const card = await thread.send({ components: [row] });
   practice.admin.archive(thread.id, { locked: true });
-  await expect(practice.as("Ada").press(card.id, "Go")).rejects.toThrow("This thread is locked.");
+  await expect(practice.as("Ada").press(card.id, "GO")).rejects.toThrow("This thread is locked.");
 });
+
+function reasonForm(): APIModalInteractionResponseCallbackData {
+  const why = { custom_id: "why", style: TextInputStyle.Paragraph, max_length: 200 };
+  const options = [{ label: "once", value: "once" }];
+  const long = { type: ComponentType.StringSelect, custom_id: "long", options, required: false } as const;
+  return {
+    custom_id: "reason",
+    title: "Deny",
+    components: [
+      { type: ComponentType.Label, label: "Why?", component: { type: ComponentType.TextInput, ...why } },
+      { type: ComponentType.Label, label: "For how long?", component: long },
+    ],
+  };
+}
 
 function field(id: string, more: object = {}): object {
   return { type: 18, label: "L", component: { type: 4, custom_id: id, style: 1, ...more } };

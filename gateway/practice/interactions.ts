@@ -13,6 +13,7 @@ import { editMessage, storeMessage, writeMessage } from "./messages.ts";
 import type { Channel, Interaction, InteractionResult, Message, World } from "./model.ts";
 import { channelPayload, memberPayload, messagePayload, permissionsPayload, userPayload } from "./payloads.ts";
 import { channelOf, guildOf, messageOf, newSnowflake, TOKEN_LIFETIME_MS, userOf } from "./world.ts";
+import { textOf } from "./json.ts";
 
 /** Callback types. */
 const CALLBACK = { message: 4, defer: 5, defer_update: 6, update: 7, choices: 8, modal: 9 } as const;
@@ -291,16 +292,16 @@ function isEphemeral(message: Message): boolean {
 function choicesOf(data: JsonObject): { name: string; value: string | number }[] {
   const list: JsonValue[] = Array.isArray(data["choices"]) ? data["choices"] : [];
   return list.filter(isJsonObject).map((choice) => ({
-    name: String(choice["name"]),
-    value: typeof choice["value"] === "number" ? choice["value"] : String(choice["value"]),
+    name: textOf(choice["name"]),
+    value: typeof choice["value"] === "number" ? choice["value"] : textOf(choice["value"]),
   }));
 }
 
 function modalOf(data: JsonObject): { custom_id: string; title: string; components: JsonObject[] } {
   const components = Array.isArray(data["components"]) ? data["components"] : [];
   return {
-    custom_id: String(data["custom_id"]),
-    title: String(data["title"]),
+    custom_id: textOf(data["custom_id"]),
+    title: textOf(data["title"]),
     components: numberComponents(components),
   };
 }

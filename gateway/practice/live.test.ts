@@ -1,9 +1,9 @@
-import { Events, GatewayIntentBits } from "discord.js";
+import { ChannelType, Events, GatewayIntentBits, ThreadAutoArchiveDuration } from "discord.js";
 import type { Client, TextChannel } from "discord.js";
 import { expect, test } from "vitest";
 import { GENEROUS_RATE_LIMITS, startPractice } from "./index.ts";
 import type { PracticeDiscord } from "./index.ts";
-import { INTENTS, createClient, startBot } from "./test_bot.ts";
+import { INTENTS, createClient, startBot } from "../../test/support/practice_bot.ts";
 
 function heard(client: Client): string[] {
   const contents: string[] = [];
@@ -184,7 +184,11 @@ test("quiet threads leave the list when their time is over", async () => {
   await using bench = await startBot({ now: () => time });
   const { practice, client } = bench;
   const channel = client.channels.cache.get(practice.channelId("general")) as TextChannel;
-  const thread = await channel.threads.create({ name: "quiet", type: 11, autoArchiveDuration: 60 });
+  const thread = await channel.threads.create({
+    name: "quiet",
+    type: ChannelType.PublicThread,
+    autoArchiveDuration: ThreadAutoArchiveDuration.OneHour,
+  });
   time += 61 * 60_000;
   const active = await channel.threads.fetchActive(false);
   expect(active.threads.size).toBe(0);

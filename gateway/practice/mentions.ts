@@ -26,8 +26,9 @@ export function mentionsOf(
   const guild = world.guilds.get(channel.guild_id ?? "");
   const written = idsIn(text, /<@!?(\d+)>/g).filter((id) => world.users.has(id));
   const users = written.filter((id) => allowed.users(id));
-  if (input.replied_to !== null && allowed.replied_user && !users.includes(input.replied_to))
+  if (input.replied_to !== null && allowed.replied_user && !users.includes(input.replied_to)) {
     users.push(input.replied_to);
+  }
   const everyone = /@(everyone|here)\b/.test(text) && allowed.everyone;
   return {
     users,

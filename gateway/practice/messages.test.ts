@@ -1,15 +1,20 @@
-import { AttachmentBuilder, DiscordAPIError, RESTJSONErrorCodes } from "discord.js";
+import {
+  AttachmentBuilder,
+  ChannelType,
+  ComponentType,
+  DiscordAPIError,
+  ThreadAutoArchiveDuration,
+  RESTJSONErrorCodes,
+} from "discord.js";
 import type { Client, TextChannel, ThreadChannel } from "discord.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SKIPPED, loadDiscordSchema } from "../../test/support/discord_schema.ts";
 import type { PracticeDiscord } from "./index.ts";
-import { startBot } from "./test_bot.ts";
-import type { Bench } from "./test_bot.ts";
+import { assertFaithful, startBot } from "../../test/support/practice_bot.ts";
+import type { Bench } from "../../test/support/practice_bot.ts";
 
 let bench: Bench;
 let practice: PracticeDiscord;
 let client: Client<true>;
-const schema = loadDiscordSchema();
 
 beforeEach(async () => {
   bench = await startBot();
@@ -17,8 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  expect(practice.unserved).toEqual([]);
-  expect(schema === null ? SKIPPED : schema.checkRequests(practice.requests)).toEqual(schema === null ? SKIPPED : []);
+  assertFaithful(practice);
   await bench[Symbol.asyncDispose]();
 });
 
@@ -38,7 +42,7 @@ async function codeOf(action: Promise<unknown>): Promise<number | string> {
 test("a thread from a message has its id, carries messages both ways and exists once (DEVT-15)", async () => {
   practice.as("Ada").say("general", "build me a boat");
   const seen = await practice.waitFor(() => general().messages.cache.first());
-  const thread = await seen.startThread({ name: "boat", autoArchiveDuration: 1440 });
+  const thread = await seen.startThread({ name: "boat", autoArchiveDuration: ThreadAutoArchiveDuration.OneDay });
   expect(thread.id).toBe(seen.id);
   await thread.send("which wood?");
   practice.as("Ada").say(thread.id, "oak");
@@ -51,7 +55,7 @@ test("a thread from a message has its id, carries messages both ways and exists 
 });
 
 test("an archived thread takes no edits until somebody writes (DREN-14)", async () => {
-  const thread = await general().threads.create({ name: "cold", type: 11 });
+  const thread = await general().threads.create({ name: "cold", type: ChannelType.PublicThread });
   const card = await thread.send("working");
   practice.admin.archive(thread.id);
   expect(await codeOf(card.edit("done"))).toBe(50083);
@@ -191,7 +195,7 @@ test("a card of Components V2 keeps its flag and its file through an edit", asyn
     ].join("\n"),
   );
   const message = await general().messages.fetch((sent as { id: string }).id);
-  await message.edit({ components: [{ type: 10, content: "Deployed." }] });
+  await message.edit({ components: [{ type: ComponentType.TextDisplay, content: "Deployed." }] });
   expect(practice.channelAsText("general")).toContain("turnstone: Deployed.");
   expect(await codeOf(message.edit({ content: "plain again" }))).toBe(50035);
 });
@@ -223,7 +227,7 @@ test("rights decide: hidden channels, sending, threads, files (DREN-15)", async 
 });
 
 test("a deleted thread is unknown (DREN-13)", async () => {
-  const thread: ThreadChannel = await general().threads.create({ name: "gone", type: 11 });
+  const thread: ThreadChannel = await general().threads.create({ name: "gone", type: ChannelType.PublicThread });
   practice.admin.deleteChannel(thread.id);
   expect(await codeOf(thread.send("x"))).toBe(RESTJSONErrorCodes.UnknownChannel);
 });
@@ -259,7 +263,7 @@ test("stickers, forwards, polls and webhooks come as they are (DEVT-11, DEVT-12)
   ada.say("random", "", { forward: ada.say("general", "look") });
   ada.say("general", "", { poll: "tea?" });
   practice.admin.webhookSays("general", "builds", "green");
-  const messages = [...(await general().messages.fetch()).values()].reverse();
+  const messages = [...(await general().messages.fetch()).values()].toReversed();
   expect(
     messages.map((one) => [one.content, one.stickers.size, one.poll?.question.text ?? null, one.webhookId !== null]),
   ).toEqual([

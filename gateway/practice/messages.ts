@@ -13,6 +13,7 @@ import { iso, messagePayload } from "./payloads.ts";
 import { may, requirePermissions } from "./permissions.ts";
 import { noteThreadMessage } from "./threads.ts";
 import { newSnowflake } from "./world.ts";
+import { objectsIn, textOf } from "./json.ts";
 
 /** How long a nonce is remembered. */
 const NONCE_MS = 5 * 60_000;
@@ -132,7 +133,7 @@ export function writeMessage(
     type: messageType(reference, input.interaction_id ?? null),
     content: typeof body["content"] === "string" ? body["content"].trim() : "",
     embeds: embedsOf(body["embeds"]),
-    components: listOf(body["components"]),
+    components: objectsIn(body["components"]),
     attachments: keepFiles(world, body, files),
     flags: (numberOf(body["flags"]) & ALLOWED_FLAGS) | (ephemeral === null ? 0 : FLAG.ephemeral),
     tts: body["tts"] === true,
@@ -186,7 +187,7 @@ function referenceOf(world: World, channel: Channel, body: JsonObject): MessageR
   if (!isJsonObject(given)) return null;
   const type = given["type"] === 1 ? 1 : 0;
   const channelId = typeof given["channel_id"] === "string" ? given["channel_id"] : channel.id;
-  const messageId = String(given["message_id"]);
+  const messageId = textOf(given["message_id"]);
   if (type === 0 && channel.guild_id !== null && !may(world, channel, world.bot_id, "read_message_history")) {
     throw failure("no_history_permission");
   }
@@ -221,9 +222,9 @@ export function snapshotOf(world: World, reference: MessageReference | null): Js
 }
 
 function keepFiles(world: World, body: JsonObject, files: readonly Upload[]): Attachment[] {
-  const listed = listOf(body["attachments"]);
+  const listed = objectsIn(body["attachments"]);
   return files.map((file) => {
-    const about = listed.find((entry) => file.name === `files[${String(entry["id"])}]`) ?? {};
+    const about = listed.find((entry) => file.name === `files[${textOf(entry["id"])}]`) ?? {};
     const filename = typeof about["filename"] === "string" ? about["filename"] : file.filename;
     return keepFile(
       world,
@@ -243,10 +244,11 @@ export function editMessage(
 ): Message {
   const { message, body, files, surface, path = [] } = input;
   checkMessage({ body, files, surface, path, existing: message });
-  if (body["content"] !== undefined)
+  if (body["content"] !== undefined) {
     message.content = typeof body["content"] === "string" ? body["content"].trim() : "";
+  }
   if (body["embeds"] !== undefined) message.embeds = embedsOf(body["embeds"]);
-  if (body["components"] !== undefined) message.components = numberComponents(listOf(body["components"]));
+  if (body["components"] !== undefined) message.components = numberComponents(objectsIn(body["components"]));
   if (typeof body["flags"] === "number") {
     const editable = FLAG.suppress_embeds | FLAG.components_v2;
     const kept = message.flags & ~FLAG.suppress_embeds;
@@ -255,7 +257,7 @@ export function editMessage(
   const listed = body["attachments"];
   if (Array.isArray(listed)) {
     message.attachments = message.attachments.filter((one) =>
-      listOf(listed).some((entry) => String(entry["id"]) === one.id),
+      objectsIn(listed).some((entry) => textOf(entry["id"]) === one.id),
     );
   }
   message.attachments.push(...keepFiles(world, body, files));
@@ -304,16 +306,12 @@ export function setPinned(world: World, message: Message, pinned: boolean): void
 }
 
 function embedsOf(value: JsonValue | undefined): JsonObject[] {
-  return listOf(value).map((embed) => ({ type: "rich", content_scan_version: 0, ...embed, ...embedTime(embed) }));
+  return objectsIn(value).map((embed) => ({ type: "rich", content_scan_version: 0, ...embed, ...embedTime(embed) }));
 }
 
 function embedTime(embed: JsonObject): JsonObject {
   const at = typeof embed["timestamp"] === "string" ? Date.parse(embed["timestamp"]) : Number.NaN;
   return Number.isNaN(at) ? {} : { timestamp: iso(at) };
-}
-
-function listOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function numberOf(value: JsonValue | undefined): number {

@@ -47,11 +47,13 @@ export function servePage(app: FastifyInstance, world: World): void {
     });
     page.get("/", (_request, reply) => sendFile(reply, "index.html"));
     page.get<{ Params: { file: string } }>("/page/:file", (request, reply) => sendFile(reply, request.params.file));
-    page.get<{ Querystring: Query }>("/page/api/state", async (request) => stateView(world, request.query.as ?? null));
-    page.get<{ Querystring: Query; Params: { id: string } }>("/page/api/channels/:id", async (request) =>
-      channelView(world, request.params.id, request.query.as ?? ""),
+    page.get<{ Querystring: Query }>("/page/api/state", (request, reply) =>
+      reply.send(stateView(world, request.query.as ?? null)),
     );
-    page.post("/page/api/act", { bodyLimit: ACTION_BYTES_MAX }, async (request) => actAs(world, request.body));
+    page.get<{ Querystring: Query; Params: { id: string } }>("/page/api/channels/:id", (request, reply) =>
+      reply.send(channelView(world, request.params.id, request.query.as ?? "")),
+    );
+    page.post("/page/api/act", { bodyLimit: ACTION_BYTES_MAX }, (request) => actAs(world, request.body));
     page.get("/page/api/events", (request, reply) => {
       reply.hijack();
       reply.raw.writeHead(200, SSE_HEADERS);

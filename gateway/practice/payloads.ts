@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../../src/protocol/json.ts";
 import { attachmentPayload, attachmentUrl } from "./files.ts";
 import type { Channel, Guild, Interaction, Message, Role, User, World } from "./model.ts";
 import { permissionsIn } from "./permissions.ts";
+import { textOf } from "./json.ts";
 
 /** What the API and the gateway say about people, roles and guilds. */
 
@@ -369,7 +370,7 @@ export function componentPayload(world: World, message: Message, component: Json
 }
 
 function resolveMedia(world: World, message: Message, made: JsonObject, key: string): void {
-  const url = String((made[key] as JsonObject)["url"]);
+  const url = textOf((made[key] as JsonObject)["url"]);
   const attachment = message.attachments.find((one) => `attachment://${one.filename}` === url);
   if (attachment === undefined) {
     made[key] = { id: message.id, url, proxy_url: url, width: null, height: null };

@@ -1,6 +1,6 @@
 import { ChannelType } from "discord.js";
 import { expect, test } from "vitest";
-import { startBot } from "./test_bot.ts";
+import { startBot } from "../../test/support/practice_bot.ts";
 
 test("a bot logs in, sees a message and answers it", async () => {
   await using bench = await startBot();

@@ -48,9 +48,9 @@ export function waitForChange<T>(
       try {
         const answer = predicate();
         if (!answer) return;
-        resolve(answer as NonNullable<T>);
+        resolve(answer);
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
       stop();
     };

@@ -137,8 +137,9 @@ export function archiveIdleThreads(world: World): void {
     if (thread === null || thread.archived) continue;
     const last = snowflakeTime(channel.last_message_id ?? channel.id);
     const quietSince = Math.max(last, thread.archive_changed_at);
-    if (world.now() - quietSince > thread.auto_archive_duration * 60_000)
+    if (world.now() - quietSince > thread.auto_archive_duration * 60_000) {
       setArchived(world, channel, { archived: true });
+    }
   }
 }
 

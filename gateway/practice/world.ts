@@ -84,7 +84,7 @@ export function visibleTo(world: World, channelId: string, userId: string): Mess
   const own = [...world.ephemeral.values()].filter(
     (message) => message.channel_id === channelId && message.ephemeral_for === userId,
   );
-  return [...historyOf(world, channelId), ...own].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+  return [...historyOf(world, channelId), ...own].toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 }
 
 /** The name that others see: nickname, else display name. */

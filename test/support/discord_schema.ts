@@ -85,7 +85,7 @@ function findOperation(
   const words = (path.split("?")[0] ?? "").split("/").map(decodeURIComponent);
   const fits = Object.keys(description.paths)
     .filter((template) => templateFits(template.split("/"), words))
-    .sort((a, b) => a.split("{").length - b.split("{").length);
+    .toSorted((a, b) => a.split("{").length - b.split("{").length);
   for (const template of fits) {
     const value = description.paths[template]?.[method.toLowerCase()];
     const escaped = encodeURIComponent(template.replaceAll("~", "~0").replaceAll("/", "~1"));
@@ -104,8 +104,9 @@ function templateFits(template: readonly string[], words: readonly string[]): bo
 // reference of a forward, which has type 1.
 function adapted(value: unknown, direction: "request" | "response"): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => {
-    if (key === "default_member_permissions" && direction === "request" && typeof inner === "string")
+    if (key === "default_member_permissions" && direction === "request" && typeof inner === "string") {
       return Number(inner);
+    }
     if (key === "message_reference" && typeof inner === "object" && inner !== null) return { ...inner, type: 0 };
     return inner;
   });

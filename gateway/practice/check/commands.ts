@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../../../src/protocol/json.ts";
 import { createForm } from "../failure.ts";
 import { below, checkChoice, checkObjects, checkText, refuse } from "./values.ts";
 import type { Place } from "./values.ts";
+import { textOf } from "../json.ts";
 
 /** Commands of each type (chat input, user, message) in one scope. */
 const COMMANDS_MAX: Readonly<Record<number, number>> = { 1: 100, 2: 15, 3: 15 };
@@ -24,7 +25,7 @@ export function checkCommands(commands: readonly JsonValue[]): void {
     if ((counts.get(type) ?? 0) > (COMMANDS_MAX[type] ?? 1)) {
       refuse(place, "APPLICATION_COMMAND_TOO_MANY", "Too many commands of this type");
     }
-    const key = `${type}:${String(item["name"])}`;
+    const key = `${type}:${textOf(item["name"])}`;
     if (names.has(key)) refuse(below(place, "name"), "APPLICATION_COMMANDS_DUPLICATE_NAME", "Name is not unique");
     names.add(key);
     checkCommand(place, item, type);
@@ -63,7 +64,7 @@ function checkOptions(place: Place, parent: JsonObject, depth: number): number {
   let optionalSeen = false;
   for (const { item, place: at } of checkObjects(below(place, "options"), parent["options"], { max: 25 })) {
     length += checkNamed(at, item);
-    const name = String(item["name"]);
+    const name = textOf(item["name"]);
     if (names.has(name)) refuse(below(at, "name"), "APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATE", "Name is not unique");
     names.add(name);
     if (item["required"] === true && optionalSeen) {

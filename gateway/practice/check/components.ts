@@ -234,8 +234,9 @@ export function checkSelectBody(place: Place, item: JsonObject): void {
   if (item["type"] !== COMPONENT.string_select) return;
   checkOptions(below(place, "options"), item["options"], { min: 1, max: 25 });
   const count = Array.isArray(item["options"]) ? item["options"].length : 0;
-  if (max > count)
+  if (max > count) {
     refuse(below(place, "max_values"), "BASE_TYPE_BAD_RANGE", "max_values is above the number of options.");
+  }
 }
 
 /** The options of a select, radio group or checkbox group: values are unique. */

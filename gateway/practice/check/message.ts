@@ -8,6 +8,7 @@ import { checkMessageComponents } from "./components.ts";
 import { checkEmbeds } from "./embeds.ts";
 import { below, checkBoolean, checkCount, checkInteger, checkText, isSnowflake, refuse } from "./values.ts";
 import type { Place } from "./values.ts";
+import { textOf } from "../json.ts";
 
 /** Message flags. */
 export const FLAG = {
@@ -78,18 +79,18 @@ function checkAllowedMentions(place: Place, value: JsonValue | undefined): void 
   if (value === undefined || value === null) return;
   if (!isJsonObject(value)) return refuse(place, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType.");
   const parse = Array.isArray(value["parse"]) ? value["parse"] : [];
-  parse.forEach((kind, index) => {
-    if (typeof kind === "string" && ["users", "roles", "everyone"].includes(kind)) return;
+  for (const [index, kind] of parse.entries()) {
+    if (typeof kind === "string" && ["users", "roles", "everyone"].includes(kind)) continue;
     refuse(below(place, "parse", index), "BASE_TYPE_CHOICES", "Value must be one of ('everyone', 'users', 'roles').");
-  });
+  }
   checkBoolean(below(place, "replied_user"), value["replied_user"]);
   for (const key of ["users", "roles"]) {
     const ids = Array.isArray(value[key]) ? value[key] : [];
     checkCount(below(place, key), ids.length, 0, 100);
-    ids.forEach((id, index) => {
-      if (!isSnowflake(id))
-        refuse(below(place, key, index), "NUMBER_TYPE_COERCE", `Value "${String(id)}" is not snowflake.`);
-    });
+    for (const [index, id] of ids.entries()) {
+      if (isSnowflake(id)) continue;
+      refuse(below(place, key, index), "NUMBER_TYPE_COERCE", `Value "${textOf(id)}" is not snowflake.`);
+    }
     if (ids.length > 0 && parse.includes(key)) {
       refuse(
         place,
@@ -105,19 +106,19 @@ function checkFiles(place: Place, input: MessageForm): void {
   const listed = Array.isArray(input.body["attachments"]) ? input.body["attachments"].filter(isJsonObject) : [];
   checkCount(place, Math.max(listed.length, input.files.length), 0, FILES_MAX);
   const known = new Set(input.existing?.attachments.map((attachment) => attachment.id));
-  listed.forEach((entry, index) => {
-    const id = String(entry["id"]);
+  for (const [index, entry] of listed.entries()) {
+    const id = textOf(entry["id"]);
     checkText(below(place, index, "description"), entry["description"], { max: 1024 });
-    if (known.has(id) || input.files.some((file) => file.name === `files[${id}]`)) return;
+    if (known.has(id) || input.files.some((file) => file.name === `files[${id}]`)) continue;
     refuse(below(place, index, "id"), "ATTACHMENT_NOT_FOUND", `Attachment data for "${id}" not found`);
-  });
+  }
 }
 
 /** The names that components may refer to: files that come with the request and those that stay. */
 function filenames(input: MessageForm): ReadonlySet<string> {
   const listed = input.body["attachments"];
   const kept = (input.existing?.attachments ?? []).filter(
-    (one) => !Array.isArray(listed) || listed.some((entry) => isJsonObject(entry) && String(entry["id"]) === one.id),
+    (one) => !Array.isArray(listed) || listed.some((entry) => isJsonObject(entry) && textOf(entry["id"]) === one.id),
   );
   return new Set([...kept.map((one) => one.filename), ...input.files.map((file) => file.filename)]);
 }
@@ -141,8 +142,9 @@ function checkNoLegacyFields(place: Place, input: MessageForm): void {
 
 function isEmpty(input: MessageForm): boolean {
   const { body, files, existing } = input;
-  if (existing === null && isJsonObject(body["message_reference"]) && body["message_reference"]["type"] === 1)
+  if (existing === null && isJsonObject(body["message_reference"]) && body["message_reference"]["type"] === 1) {
     return false;
+  }
   const listed = body["attachments"];
   const kept = Array.isArray(listed) ? listed.length : (existing?.attachments.length ?? 0);
   return !(
@@ -162,7 +164,7 @@ function merged(input: MessageForm, key: string, existing: JsonValue | undefined
 
 // A zero-width space alone counts as nothing: the real service trims it.
 function hasText(value: JsonValue | undefined): boolean {
-  return typeof value === "string" && value.replaceAll(/[\s\u200b\u200c\u200d\u2060\ufeff]/g, "") !== "";
+  return typeof value === "string" && value.replaceAll(/\s|\p{Cf}/gu, "") !== "";
 }
 
 function hasItems(value: JsonValue | undefined): boolean {

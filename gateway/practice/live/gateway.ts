@@ -7,6 +7,7 @@ import type { BotEvent, World } from "../model.ts";
 import { guildCreatePayload, hidePrivate, membersChunk, readyPayload } from "./payloads.ts";
 import { OPCODE, canResume, createSession, dispatch, replay, send } from "./session.ts";
 import type { Session } from "./session.ts";
+import { textOf } from "../json.ts";
 
 /** Where the gateway listens on the server. */
 export const GATEWAY_PATH = "/gateway";
@@ -104,7 +105,9 @@ function createState(
   connections: Set<Connection>,
   sockets: WebSocketServer,
 ): State {
-  const each = (act: (connection: Connection) => void): void => [...connections].forEach(act);
+  const each = (act: (connection: Connection) => void): void => {
+    for (const connection of connections) act(connection);
+  };
   return {
     connectedCount: () => [...sessions.values()].filter((session) => session.socket !== null).length,
     identified: 0,
@@ -139,7 +142,7 @@ function accept(context: Context, socket: WebSocket): void {
   const connection: Connection = { socket, session: null, sends: [], heartbeat: armHeartbeat(context, socket) };
   connections.add(connection);
   socket.on("error", () => socket.terminate());
-  socket.on("message", (data) => receive(context, connection, data.toString()));
+  socket.on("message", (data: Buffer) => receive(context, connection, data.toString()));
   socket.on("close", (code) => {
     connections.delete(connection);
     clearTimeout(connection.heartbeat);
@@ -205,8 +208,9 @@ function identify(context: Context, connection: Connection, data: JsonObject): v
   const intents = data["intents"];
   if (connection.session !== null) return socket.close(4005, "Already authenticated");
   if (data["token"] !== options.world.bot_token) return socket.close(4004, "Authentication failed");
-  if (typeof intents !== "number" || intents < 0 || intents > KNOWN_INTENTS)
+  if (typeof intents !== "number" || intents < 0 || intents > KNOWN_INTENTS) {
     return socket.close(4013, "Invalid intents");
+  }
   if ((intents & state.disallowed_intents) !== 0) return socket.close(4014, "Disallowed intents");
   const session = createSession(intents, socket);
   sessions.set(session.id, session);
@@ -223,7 +227,7 @@ function resume(context: Context, connection: Connection, data: JsonObject): voi
   const { options, sessions, state } = context;
   const { socket } = connection;
   if (data["token"] !== options.world.bot_token) return socket.close(4004, "Authentication failed");
-  const session = sessions.get(String(data["session_id"]));
+  const session = sessions.get(textOf(data["session_id"]));
   const seq = data["seq"];
   if (typeof seq !== "number") return socket.close(4007, "Invalid seq");
   if (session === undefined) return send(socket, OPCODE.invalid_session, false);

@@ -6,6 +6,7 @@ import { channelPayload, guildPayload, iso, memberPayload, userPayload } from ".
 import { canView } from "../permissions.ts";
 import { activeThreads } from "../threads.ts";
 import { userOf } from "../world.ts";
+import { textOf } from "../json.ts";
 
 /** What an identify is answered with; guilds follow one by one. */
 export function readyPayload(world: World, sessionId: string, gatewayUrl: string): JsonObject {
@@ -51,7 +52,7 @@ export function guildCreatePayload(world: World, guild: Guild): JsonObject {
 
 /** Members by id or by the beginning of their name. */
 export function membersChunk(world: World, request: JsonObject): JsonObject {
-  const guild = world.guilds.get(String(request["guild_id"]));
+  const guild = world.guilds.get(textOf(request["guild_id"]));
   const ids = Array.isArray(request["user_ids"]) ? request["user_ids"].map(String) : null;
   const query = typeof request["query"] === "string" ? request["query"].toLowerCase() : "";
   const members = [...(guild?.members.keys() ?? [])].filter((id) => {
@@ -59,7 +60,7 @@ export function membersChunk(world: World, request: JsonObject): JsonObject {
     return world.users.get(id)?.username.startsWith(query) === true;
   });
   return {
-    guild_id: String(request["guild_id"]),
+    guild_id: textOf(request["guild_id"]),
     members: guild === undefined ? [] : members.map((id) => memberPayload(world, guild, id, true)),
     chunk_index: 0,
     chunk_count: 1,

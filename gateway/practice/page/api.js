@@ -46,13 +46,13 @@ export async function act(action, body) {
 export function listen(onChange) {
   const source = new EventSource("/page/api/events");
   let wasOpen = false;
-  source.onopen = () => {
+  source.addEventListener("open", () => {
     document.body.classList.remove("offline");
     if (wasOpen) onChange(null);
     wasOpen = true;
-  };
-  source.onerror = () => document.body.classList.add("offline");
-  source.onmessage = (event) => onChange(JSON.parse(event.data).changed);
+  });
+  source.addEventListener("error", () => document.body.classList.add("offline"));
+  source.addEventListener("message", (event) => onChange(JSON.parse(event.data).changed));
 }
 
 /** Everybody, the bot included. */

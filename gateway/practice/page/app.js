@@ -18,7 +18,7 @@ async function start() {
   setMessageHooks({ onReply: replyTo, onEdit: editMessage, onOpen: open, onThread: beginThread });
   byId("menu").addEventListener("click", () => toggleMenu());
   byId("shade").addEventListener("click", () => toggleMenu(false));
-  byId("new-thread").addEventListener("click", () => beginThread(null));
+  byId("new-thread").addEventListener("click", () => void beginThread(null));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     toggleMenu(false);
@@ -113,8 +113,9 @@ async function become(id) {
 }
 
 function markSeen() {
-  if (state.channel.last_message_id !== null)
+  if (state.channel.last_message_id !== null) {
     state.seen.set(`${state.me}:${state.channel.id}`, state.channel.last_message_id);
+  }
 }
 
 function drawChannel() {
@@ -164,10 +165,10 @@ function drawMessages() {
 /** Puts these elements in order and leaves those alone that are where they belong. */
 function place(box, elements) {
   const wanted = new Set(elements);
-  for (const child of [...box.children]) if (!wanted.has(child)) child.remove();
-  elements.forEach((element, index) => {
+  for (const child of Array.from(box.children)) if (!wanted.has(child)) child.remove();
+  for (const [index, element] of elements.entries()) {
     if (box.children[index] !== element) box.insertBefore(element, box.children[index] ?? null);
-  });
+  }
   if (elements.length > 0) return;
   const empty = document.createElement("p");
   empty.className = "empty";
@@ -209,4 +210,4 @@ function toggleMenu(to = !document.body.classList.contains("menu-open")) {
   byId("menu").setAttribute("aria-expanded", String(to));
 }
 
-start().catch((error) => toast(error.message));
+start().catch((/** @type {unknown} */ error) => toast(String(error)));

@@ -99,8 +99,9 @@ function controlFor(command, option, fields) {
 }
 
 function choicesFor(option) {
-  if (option.choices?.length > 0)
+  if (option.choices?.length > 0) {
     return option.choices.map((choice) => ({ label: choice.name, value: String(choice.value) }));
+  }
   if (option.type === TYPE.user) return everybody().map(named);
   if (option.type === TYPE.channel) return allChannels().map(named);
   if (option.type === TYPE.role) return state.roles.map(named);

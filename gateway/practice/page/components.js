@@ -145,16 +145,18 @@ export function fileCard(name, size, url) {
 
 /** An attachment: a picture in place, anything else as a file. */
 export function attachment(file) {
-  if (PICTURE.test(file.content_type ?? "") && file.width)
+  if (PICTURE.test(file.content_type ?? "") && file.width) {
     return picture(file, file.description ?? file.filename, "picture");
+  }
   return fileCard(file.filename, file.size, file.url);
 }
 
 // Pictures from elsewhere are not loaded: the page talks to this machine alone.
 function picture(media, description, className) {
   const link = localLink(media.url);
-  if (!link.startsWith("/"))
+  if (!link.startsWith("/")) {
     return el("a", { className: "file", href: media.url, rel: "noopener noreferrer", target: "_blank" }, media.url);
+  }
   return el("img", { className, src: link, alt: description ?? "", loading: "lazy" });
 }
 

@@ -163,15 +163,15 @@ function fit() {
 function suggest() {
   const text = input.value.slice(0, input.selectionStart);
   const at = /(?:^|\s)@(\w*)$/.exec(text);
-  if (/^\/[^\n]*$/.test(text))
+  if (/^\/[^\n]*$/.test(text)) {
     suggestions = commandList(text.slice(1)).map((one) => ({ ...one, run: () => begin(one) }));
-  else if (at !== null)
+  } else if (at !== null) {
     suggestions = peopleLike(at[1]).map((user) => ({
       label: `@${user.name}`,
       hint: user.bot ? "app" : user.role,
       run: () => complete(at[1], user),
     }));
-  else suggestions = [];
+  } else suggestions = [];
   chosen = 0;
   drawSuggestions();
 }
@@ -229,14 +229,23 @@ function drawSuggestions() {
   list.children[chosen]?.scrollIntoView({ block: "nearest" });
 }
 
+const SUGGESTION_KEYS = new Set(["ArrowDown", "ArrowUp", "Tab", "Enter", "Escape"]);
+
+function moveInSuggestions(key) {
+  if (key === "Escape") closeSuggestions();
+  else if (key === "Enter" || key === "Tab") suggestions[chosen].run();
+  else {
+    chosen = (chosen + (key === "ArrowDown" ? 1 : suggestions.length - 1)) % suggestions.length;
+    drawSuggestions();
+  }
+}
+
 function onKey(event) {
   if (event.isComposing) return;
-  if (suggestions.length > 0 && ["ArrowDown", "ArrowUp", "Tab", "Enter", "Escape"].includes(event.key)) {
+  if (suggestions.length > 0 && SUGGESTION_KEYS.has(event.key)) {
     event.preventDefault();
-    if (event.key === "Escape") return closeSuggestions();
-    if (event.key === "Enter" || event.key === "Tab") return suggestions[chosen].run();
-    chosen = (chosen + (event.key === "ArrowDown" ? 1 : suggestions.length - 1)) % suggestions.length;
-    return drawSuggestions();
+    moveInSuggestions(event.key);
+    return;
   }
   if (event.key === "Enter" && !event.shiftKey) {
     event.preventDefault();

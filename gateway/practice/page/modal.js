@@ -32,7 +32,7 @@ export function openModal({ interaction_id, modal }) {
       resolve(answer);
       dialog.close();
     });
-    dialog.onclose = () => resolve(null);
+    dialog.addEventListener("close", () => resolve(null), { once: true });
     dialog.setAttribute("aria-labelledby", "modal-title");
     fill(dialog, form);
     dialog.showModal();
@@ -165,7 +165,7 @@ export function openThreadDialog(message, isPost) {
       el("footer", { className: "modal-foot" }, el("button", { className: "button primary", type: "submit" }, "Begin")),
     );
     form.addEventListener("submit", () => resolve({ name: name.value, content: content.value }));
-    dialog.onclose = () => resolve(null);
+    dialog.addEventListener("close", () => resolve(null), { once: true });
     dialog.setAttribute("aria-labelledby", "modal-title");
     fill(dialog, form);
     dialog.showModal();

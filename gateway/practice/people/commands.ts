@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from "../../../src/protocol/json.ts";
-import { isJsonObject } from "../../../src/protocol/json.ts";
 import type { Channel, Command, World } from "../model.ts";
 import { basePermissions } from "../permissions.ts";
 import { commandsOf } from "../world.ts";
@@ -7,6 +6,7 @@ import { attachmentPayload } from "../files.ts";
 import { addResolved, keepGivenFile, resolveId } from "./forms.ts";
 import type { GivenFile } from "./forms.ts";
 import { NotPossible, findChannel, findUser } from "./find.ts";
+import { objectsIn, textOf } from "../json.ts";
 
 /** What a person types behind a command, by option name. */
 export type OptionValue = string | number | boolean | GivenFile;
@@ -43,7 +43,7 @@ function isOffered(world: World, command: Command, channel: Channel, userId: str
   const needed = body["default_member_permissions"];
   const guild = world.guilds.get(channel.guild_id);
   if (needed === undefined || needed === null || guild === undefined) return true;
-  const bits = BigInt(String(needed));
+  const bits = BigInt(textOf(needed));
   return bits !== 0n && (basePermissions(guild, userId) & bits) === bits;
 }
 
@@ -77,7 +77,7 @@ export interface Invocation {
 export function commandData(call: Invocation): JsonObject {
   const { command, words } = call;
   const resolved: JsonObject = {};
-  const options = nestedOptions(call, listOf(command.body["options"]), [...words], resolved);
+  const options = nestedOptions(call, objectsIn(command.body["options"]), [...words], resolved);
   return {
     id: command.id,
     name: command.name,
@@ -98,20 +98,20 @@ function nestedOptions(
   if (nested.length === 0) return plainOptions(call, definitions, resolved);
   const word = words.shift();
   const chosen = nested.find((one) => one["name"] === word);
-  const names = nested.map((one) => String(one["name"])).join(", ");
+  const names = nested.map((one) => textOf(one["name"])).join(", ");
   if (chosen === undefined) throw new NotPossible(`/${call.command.name} needs one of ${names}.`);
-  const options = nestedOptions(call, listOf(chosen["options"]), words, resolved);
-  return [{ name: String(chosen["name"]), type: chosen["type"] ?? 1, options }];
+  const options = nestedOptions(call, objectsIn(chosen["options"]), words, resolved);
+  return [{ name: textOf(chosen["name"]), type: chosen["type"] ?? 1, options }];
 }
 
 function plainOptions(call: Invocation, definitions: JsonObject[], resolved: JsonObject): JsonObject[] {
-  const names = definitions.map((one) => String(one["name"]));
+  const names = definitions.map((one) => textOf(one["name"]));
   const unknown = Object.keys(call.values).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new NotPossible(`/${call.command.name} has no option ${unknown}; it has ${names.join(", ")}.`);
   }
   return definitions.flatMap((definition) => {
-    const name = String(definition["name"]);
+    const name = textOf(definition["name"]);
     const value = call.values[name];
     if (value === undefined) {
       if (definition["required"] === true && call.focused === null) throw new NotPossible(`${name} is required.`);
@@ -128,7 +128,7 @@ function plainValue(value: OptionValue): JsonValue {
 }
 
 function optionValue(call: Invocation, definition: JsonObject, value: OptionValue, resolved: JsonObject): JsonValue {
-  const name = String(definition["name"]);
+  const name = textOf(definition["name"]);
   if (definition["type"] === OPTION.attachment) return attachmentValue(call, name, value, resolved);
   if (typeof value === "object") throw new NotPossible(`${name} takes no file.`);
   if (typeof value === "string" && [OPTION.user, OPTION.channel, OPTION.role].includes(Number(definition["type"]))) {
@@ -156,14 +156,14 @@ function attachmentValue(call: Invocation, name: string, value: OptionValue, res
 }
 
 function requireChoice(definition: JsonObject, value: string | number | boolean): void {
-  const choices = listOf(definition["choices"]);
+  const choices = objectsIn(definition["choices"]);
   if (choices.length === 0 || choices.some((choice) => choice["value"] === value)) return;
-  const list = choices.map((choice) => String(choice["value"])).join(", ");
-  throw new NotPossible(`${String(definition["name"])} is one of ${list}.`);
+  const list = choices.map((choice) => textOf(choice["value"])).join(", ");
+  throw new NotPossible(`${textOf(definition["name"])} is one of ${list}.`);
 }
 
 function requireRange(definition: JsonObject, value: string | number | boolean): void {
-  const name = String(definition["name"]);
+  const name = textOf(definition["name"]);
   const isText = definition["type"] === OPTION.string;
   if (isText !== (typeof value === "string") && typeof value !== "boolean") {
     throw new NotPossible(`${name} takes ${isText ? "text" : "a number"}.`);
@@ -173,8 +173,4 @@ function requireRange(definition: JsonObject, value: string | number | boolean):
   const max = definition[isText ? "max_length" : "max_value"];
   if (typeof min === "number" && size < min) throw new NotPossible(`${name} is below ${min}.`);
   if (typeof max === "number" && size > max) throw new NotPossible(`${name} is above ${max}.`);
-}
-
-function listOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

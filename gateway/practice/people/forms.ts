@@ -5,6 +5,7 @@ import { attachmentPayload, keepFile, typeByName } from "../files.ts";
 import type { Modal, World } from "../model.ts";
 import { channelPayload, memberPayload, rolePayload, userPayload } from "../payloads.ts";
 import { NotPossible } from "./find.ts";
+import { objectsIn, textOf } from "../json.ts";
 
 /** A file that a person gives. */
 export interface GivenFile {
@@ -41,7 +42,7 @@ export function submission(
       return { type, id, component: fieldAnswer(entry, top["component"]) };
     }
     if (top["type"] !== COMPONENT.action_row) return { type: top["type"] ?? null, id: top["id"] ?? null };
-    const children = Array.isArray(top["components"]) ? top["components"].filter(isJsonObject) : [];
+    const children = objectsIn(top["components"]);
     return {
       type: COMPONENT.action_row,
       id: top["id"] ?? null,
@@ -49,8 +50,9 @@ export function submission(
     };
   });
   const unknown = Object.keys(values).find((key) => !asked.has(key));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
     throw new NotPossible(`The form has no field ${unknown}; it has ${[...asked].join(", ")}.`);
+  }
   return { custom_id: modal.custom_id, components, ...(Object.keys(resolved).length > 0 ? { resolved } : {}) };
 }
 
@@ -65,7 +67,7 @@ interface Entry {
 
 function fieldAnswer(entry: Entry, field: JsonObject): JsonObject {
   const { world, values, asked, resolved } = entry;
-  const customId = String(field["custom_id"]);
+  const customId = textOf(field["custom_id"]);
   asked.add(customId);
   const base: JsonObject = { type: field["type"] ?? null, id: field["id"] ?? null, custom_id: customId };
   const given = Object.hasOwn(values, customId) ? values[customId] : undefined;
@@ -90,10 +92,11 @@ function textAnswer(field: JsonObject, given: FieldValue | undefined): string {
   const text = typeof given === "string" ? given : typeof field["value"] === "string" ? field["value"] : "";
   const min = typeof field["min_length"] === "number" ? field["min_length"] : 0;
   const max = typeof field["max_length"] === "number" ? field["max_length"] : 4000;
-  if (text === "" && field["required"] !== false)
-    throw new NotPossible(`${String(field["custom_id"])} needs an answer.`);
+  if (text === "" && field["required"] !== false) {
+    throw new NotPossible(`${textOf(field["custom_id"])} needs an answer.`);
+  }
   if (text !== "" && (text.length < min || text.length > max)) {
-    throw new NotPossible(`${String(field["custom_id"])} takes ${min} to ${max} characters.`);
+    throw new NotPossible(`${textOf(field["custom_id"])} takes ${min} to ${max} characters.`);
   }
   return text;
 }
@@ -118,10 +121,10 @@ export function selection(world: World, select: JsonObject, values: readonly str
   const max = typeof select["max_values"] === "number" ? select["max_values"] : 1;
   const least = select["required"] === false ? 0 : min;
   if (values.length < least || values.length > Math.max(max, 1)) {
-    throw new NotPossible(`${String(select["custom_id"])} takes ${min} to ${max} choices.`);
+    throw new NotPossible(`${textOf(select["custom_id"])} takes ${min} to ${max} choices.`);
   }
   if (Array.isArray(select["options"])) {
-    const offered = select["options"].filter(isJsonObject).map((option) => String(option["value"]));
+    const offered = select["options"].filter(isJsonObject).map((option) => textOf(option["value"]));
     const wrong = values.find((value) => !offered.includes(value));
     if (wrong !== undefined) throw new NotPossible(`${wrong} is not offered; there is ${offered.join(", ")}.`);
     return [...values];

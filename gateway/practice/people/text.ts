@@ -4,6 +4,7 @@ import { COMPONENT } from "../check/components.ts";
 import { FLAG } from "../check/message.ts";
 import type { Channel, Message, Modal, World } from "../model.ts";
 import { displayName, historyOf, visibleTo } from "../world.ts";
+import { objectsIn, textOf } from "../json.ts";
 
 /** A channel as a reader sees it, one block of lines per message. With a person, what only they see is included. */
 export function channelAsText(world: World, channel: Channel, userId: string | null): string {
@@ -46,7 +47,7 @@ function bodyLines(world: World, message: Message): string[] {
   if (message.reference?.type === 0 && message.type === 19) lines.push(quoteLine(world, message));
   if (message.content !== "") lines.push(...readable(world, message.content).split("\n"));
   if (message.snapshot !== null) {
-    lines.push("(forwarded)", ...readable(world, String(message.snapshot["content"])).split("\n"));
+    lines.push("(forwarded)", ...readable(world, textOf(message.snapshot["content"])).split("\n"));
   }
   for (const embed of message.embeds) lines.push(...embedLines(world, embed));
   for (const component of message.components) lines.push(...componentLines(world, component));
@@ -66,24 +67,24 @@ function quoteLine(world: World, message: Message): string {
 function embedLines(world: World, embed: JsonObject): string[] {
   const text = (value: JsonValue | undefined): string[] =>
     typeof value === "string" && value !== "" ? readable(world, value).split("\n") : [];
-  const fields = Array.isArray(embed["fields"]) ? embed["fields"].filter(isJsonObject) : [];
+  const fields = objectsIn(embed["fields"]);
   const footer = isJsonObject(embed["footer"]) ? embed["footer"]["text"] : undefined;
   return [
     ...text(embed["title"]),
     ...text(embed["description"]),
-    ...fields.flatMap((field) => text(`${String(field["name"])}: ${String(field["value"])}`)),
+    ...fields.flatMap((field) => text(`${textOf(field["name"])}: ${textOf(field["value"])}`)),
     ...text(footer),
   ].map((line) => `| ${line}`);
 }
 
 /** A component as lines: `| ` for what is inside a card, `[Label]` for buttons, `<placeholder: options>` for selects. */
 function componentLines(world: World, component: JsonObject): string[] {
-  const children = Array.isArray(component["components"]) ? component["components"].filter(isJsonObject) : [];
+  const children = objectsIn(component["components"]);
   switch (component["type"]) {
     case COMPONENT.action_row:
       return [children.map(controlText).join(" ")];
     case COMPONENT.text_display:
-      return readable(world, String(component["content"])).split("\n");
+      return readable(world, textOf(component["content"])).split("\n");
     case COMPONENT.container:
       return children.flatMap((child) => componentLines(world, child)).map((line) => `| ${line}`);
     case COMPONENT.section: {
@@ -96,7 +97,7 @@ function componentLines(world: World, component: JsonObject): string[] {
     case COMPONENT.file:
       return [`(file ${mediaName(component["file"])})`];
     case COMPONENT.media_gallery: {
-      const items = Array.isArray(component["items"]) ? component["items"].filter(isJsonObject) : [];
+      const items = objectsIn(component["items"]);
       return items.map((item) => `(picture ${mediaName(item["media"])})`);
     }
     default:
@@ -107,27 +108,27 @@ function componentLines(world: World, component: JsonObject): string[] {
 function controlText(component: JsonObject): string {
   const off = component["disabled"] === true ? " (off)" : "";
   if (component["type"] === COMPONENT.button) {
-    const emoji = isJsonObject(component["emoji"]) ? `${String(component["emoji"]["name"])} ` : "";
+    const emoji = isJsonObject(component["emoji"]) ? `${textOf(component["emoji"]["name"])} ` : "";
     return `[${`${emoji}${typeof component["label"] === "string" ? component["label"] : ""}`.trim()}]${off}`;
   }
   if (component["type"] === COMPONENT.thumbnail) return `(picture ${mediaName(component["media"])})`;
-  const options = Array.isArray(component["options"]) ? component["options"].filter(isJsonObject) : [];
-  const names = options.map((option) => String(option["label"])).join(" · ");
+  const options = objectsIn(component["options"]);
+  const names = options.map((option) => textOf(option["label"])).join(" · ");
   const placeholder = typeof component["placeholder"] === "string" ? component["placeholder"] : "Select";
   return `<${placeholder}${names === "" ? "" : `: ${names}`}>${off}`;
 }
 
 function mediaName(media: JsonValue | undefined): string {
-  return isJsonObject(media) ? String(media["url"]).replace("attachment://", "") : "";
+  return isJsonObject(media) ? textOf(media["url"]).replace("attachment://", "") : "";
 }
 
 /** A form as its reader sees it. */
 export function modalAsText(modal: Modal): string {
   const lines = modal.components.flatMap((top) => {
-    if (top["type"] === COMPONENT.text_display) return [String(top["content"])];
-    if (top["type"] === COMPONENT.label) return [`${String(top["label"])}: ____`];
-    const children = Array.isArray(top["components"]) ? top["components"].filter(isJsonObject) : [];
-    return children.map((child) => `${String(child["label"])}: ____`);
+    if (top["type"] === COMPONENT.text_display) return [textOf(top["content"])];
+    if (top["type"] === COMPONENT.label) return [`${textOf(top["label"])}: ____`];
+    const children = objectsIn(top["components"]);
+    return children.map((child) => `${textOf(child["label"])}: ____`);
   });
   return [`form ${modal.title}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }

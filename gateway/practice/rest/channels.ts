@@ -23,6 +23,7 @@ import {
 import { channelOf, messageOf } from "../world.ts";
 import { NOTHING, ok, param, route } from "./route.ts";
 import type { Call, Reply, Route } from "./route.ts";
+import { textOf } from "../json.ts";
 
 const STARTER_TYPE = 21;
 const THREAD_CREATED_TYPE = 18;
@@ -113,7 +114,7 @@ function deleteChannel(call: Call): Reply {
 
 /** Deletes a channel or thread with its messages. */
 export function removeChannel(world: World, channel: Channel): void {
-  for (const child of [...world.channels.values()]) if (child.parent_id === channel.id) removeChannel(world, child);
+  for (const child of world.channels.values()) if (child.parent_id === channel.id) removeChannel(world, child);
   publishChannel(world, "DELETE", channel);
   world.channels.delete(channel.id);
   world.messages.delete(channel.id);
@@ -131,7 +132,7 @@ function threadFromMessage(call: Call): Reply {
   const channel = createThread(world, {
     id: message.id,
     parent,
-    name: String(body["name"]).trim(),
+    name: textOf(body["name"]).trim(),
     type: parent.type === CHANNEL_TYPE.announcement ? CHANNEL_TYPE.announcement_thread : CHANNEL_TYPE.public_thread,
     owner_id: world.bot_id,
     auto_archive_duration: minutesOf(body),
@@ -159,7 +160,7 @@ function threadInChannel(call: Call): Reply {
   requireThreadParent(world, parent, isPublic ? "create_public_threads" : "create_private_threads");
   const channel = createThread(world, {
     parent,
-    name: String(body["name"]).trim(),
+    name: textOf(body["name"]).trim(),
     type,
     owner_id: world.bot_id,
     auto_archive_duration: minutesOf(body),
@@ -184,7 +185,7 @@ function forumPost(call: Call, parent: Channel): Reply {
   checkMessage({ body: first, files, surface: "channel", existing: null, path: ["message"] });
   const channel = createThread(world, {
     parent,
-    name: String(body["name"]).trim(),
+    name: textOf(body["name"]).trim(),
     type: CHANNEL_TYPE.public_thread,
     owner_id: world.bot_id,
     auto_archive_duration: minutesOf(body),
@@ -202,8 +203,9 @@ function requireThreadParent(
   parent: Channel,
   right: "create_public_threads" | "create_private_threads",
 ): void {
-  if (parent.type !== CHANNEL_TYPE.text && parent.type !== CHANNEL_TYPE.announcement)
+  if (parent.type !== CHANNEL_TYPE.text && parent.type !== CHANNEL_TYPE.announcement) {
     throw failure("wrong_channel_type");
+  }
   requirePermissions(world, parent, world.bot_id, right);
   if (activeThreads(world, parent.guild_id ?? "").length >= ACTIVE_THREADS_MAX) {
     throw new DiscordFailure(400, 160_006, "Maximum number of active threads reached");
@@ -268,7 +270,7 @@ function leaveThread(call: Call): Reply {
 }
 
 function openDirect(call: Call): Reply {
-  const recipient = call.world.users.get(String(call.body["recipient_id"]));
+  const recipient = call.world.users.get(textOf(call.body["recipient_id"]));
   if (recipient === undefined) {
     const form = createForm();
     form.add(["recipient_id"], "NUMBER_TYPE_COERCE", "Unknown recipient.");

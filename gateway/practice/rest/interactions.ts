@@ -17,6 +17,7 @@ import { messagePayload } from "../payloads.ts";
 import { commandsOf, guildOf, newSnowflake } from "../world.ts";
 import { NOTHING, ok, param, route, tokenRoute } from "./route.ts";
 import type { Call, Reply, Route } from "./route.ts";
+import { textOf } from "../json.ts";
 
 /** Commands, and everything that an interaction's token opens. */
 export const interactionRoutes: readonly Route[] = [
@@ -94,7 +95,7 @@ function changeCommand(call: Call): Reply {
   checkCommands([body]);
   call.world.commands.set(command.id, {
     ...command,
-    name: String(body["name"]),
+    name: textOf(body["name"]),
     body,
     version: newSnowflake(call.world),
   });
@@ -115,7 +116,7 @@ function commandOf(call: Call): Command {
 
 function keepCommand(world: World, scope: string | null, body: JsonObject, before: readonly Command[]): Command {
   const type = body["type"] === 2 || body["type"] === 3 ? body["type"] : 1;
-  const name = String(body["name"]);
+  const name = textOf(body["name"]);
   const known = before.find((one) => one.name === name && one.type === type);
   const command: Command = {
     id: known?.id ?? newSnowflake(world),

@@ -8,6 +8,7 @@ import { may, requirePermissions } from "../permissions.ts";
 import { channelOf, historyOf, messageOf } from "../world.ts";
 import { NOTHING, ok, param, route } from "./route.ts";
 import type { Call, Reply, Route } from "./route.ts";
+import { textOf } from "../json.ts";
 
 /** Pinned messages of a channel. */
 const PINS_MAX = 250;
@@ -55,7 +56,7 @@ function listMessages(call: Call): Reply {
   form.finish();
   if (!may(call.world, channel, call.world.bot_id, "read_message_history")) return ok([]);
   const page = pageOf(historyOf(call.world, channel.id), call.query, limit ?? 50);
-  return ok(page.reverse().map((message) => messagePayload(call.world, message)));
+  return ok(page.toReversed().map((message) => messagePayload(call.world, message)));
 }
 
 /** Oldest first. `around`, `before` and `after` exclude each other, in this order. */
@@ -103,7 +104,7 @@ function bulkDelete(call: Call): Reply {
   requirePermissions(call.world, channel, call.world.bot_id, "manage_messages");
   const ids = Array.isArray(call.body["messages"]) ? call.body["messages"] : [];
   for (const id of ids) {
-    const message = call.world.messages.get(channel.id)?.get(String(id));
+    const message = call.world.messages.get(channel.id)?.get(textOf(id));
     if (message !== undefined) removeMessage(call.world, message);
   }
   return NOTHING;
@@ -120,7 +121,7 @@ function pinned(call: Call): Message[] {
   const channel = visibleChannel(call);
   return historyOf(call.world, channel.id)
     .filter((message) => message.pinned)
-    .reverse();
+    .toReversed();
 }
 
 function listPins(call: Call): Reply {

@@ -37,7 +37,7 @@ export async function serveRest(app: FastifyInstance, options: RestOptions): Pro
       api.removeAllContentTypeParsers();
       const whole = { parseAs: "buffer", bodyLimit: REQUEST_BYTES_MAX } as const;
       api.addContentTypeParser("*", whole, (_request, body, done) => done(null, body));
-      for (const one of [...allRoutes(options)]) {
+      for (const one of allRoutes(options)) {
         api.route({
           method: one.method,
           url: one.path,
@@ -118,8 +118,9 @@ async function answerOf(
   seen.body = read.list.length > 0 ? read.list : read.body;
   seen.files = read.files;
   const status = faults.find((fault) => fault.kind === "status");
-  if (status !== undefined)
+  if (status !== undefined) {
     return { status: status.status, ...(status.body === undefined ? {} : { body: status.body }) };
+  }
   if (served === null) {
     options.unserved.push(`${request.method} ${pathOf(request)}`);
     throw failure("not_found");

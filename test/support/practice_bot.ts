@@ -1,7 +1,8 @@
 import { Client, Events, GatewayIntentBits, Partials } from "discord.js";
 import type { ClientOptions } from "discord.js";
-import { GENEROUS_RATE_LIMITS, startPractice } from "./index.ts";
-import type { PracticeDiscord, PracticeOptions } from "./index.ts";
+import { GENEROUS_RATE_LIMITS, startPractice } from "../../gateway/practice/index.ts";
+import type { PracticeDiscord, PracticeOptions } from "../../gateway/practice/index.ts";
+import { loadDiscordSchema } from "./discord_schema.ts";
 
 export interface Bench extends AsyncDisposable {
   practice: PracticeDiscord;
@@ -42,4 +43,18 @@ export async function startBot(
       await practice.close();
     },
   };
+}
+
+const schema = loadDiscordSchema();
+
+/**
+ * Throws when the bot asked for a route that nobody serves, or when a body or an answer does not fit Discord's own
+ * description, where that is on this machine.
+ */
+export function assertFaithful(practice: PracticeDiscord): void {
+  const errors = [
+    ...practice.unserved.map((route) => `${route} is served by nobody`),
+    ...(schema?.checkRequests(practice.requests) ?? []),
+  ];
+  if (errors.length > 0) throw new Error(errors.join("\n"));
 }
