@@ -21,7 +21,7 @@ export type Authentication =
   | { ok: true; principal: Principal; source: "bearer" | "cookie" }
   /** `missing`: nothing was brought. `invalid`: a credential that does not count. */
   | { ok: false; reason: "missing" | "invalid" }
-  /** `actor_not_allowed`: only a gateway speaks for others. `unlinked`: the platform user has no account here. */
+  /** `actor_not_allowed`: only a gateway speaks for others. `unlinked`: that user of the platform has no account. */
   | { ok: false; reason: "actor_not_allowed" | "actor_malformed" | "unlinked" };
 
 /** Finds out who is asking. */
@@ -35,8 +35,8 @@ const VERIFIED_MAX = 10_000;
 const ACTOR = /^([a-z][a-z0-9_-]{0,31}):([\w.-]{1,64})$/;
 
 /**
- * An authenticator over the store's people and tokens. A verified signature is remembered by the token's hash; whether
- * its person and its token still count is asked at each request, so that a revocation by any process takes effect at once.
+ * An authenticator over the store's people and tokens. A verified signature is remembered by the token's hash. Whether
+ * its person and its token still count is asked at each request, so that a revocation by any process counts at once.
  */
 export function createAuthenticator(dependencies: {
   store: Pick<Store, "users" | "channels">;
@@ -83,7 +83,9 @@ export function createAuthenticator(dependencies: {
     async authenticate(credentials) {
       const bearer = bearerOf(credentials.authorization);
       const credential = bearer ?? credentials.cookie;
-      if (credential === undefined || credential === "") return { ok: false, reason: bearer === "" ? "invalid" : "missing" };
+      if (credential === undefined || credential === "") {
+        return { ok: false, reason: bearer === "" ? "invalid" : "missing" };
+      }
       const principal = await holderOf(credential);
       if (principal === null) return { ok: false, reason: "invalid" };
       const source = bearer === undefined ? "cookie" : "bearer";
@@ -93,7 +95,7 @@ export function createAuthenticator(dependencies: {
   };
 }
 
-/** The credential of an `Authorization` header. An unknown scheme gives an empty one, so that the cookie does not step in. */
+/** The credential of an `Authorization` header. An unknown scheme gives an empty one: the cookie must not step in. */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? "";
@@ -136,7 +138,11 @@ async function actFor(
   };
 }
 
-function personal(user: UserRow | null, credential_scopes: ReadonlySet<Scope>, credential_id: string): Principal | null {
+function personal(
+  user: UserRow | null,
+  credential_scopes: ReadonlySet<Scope>,
+  credential_id: string,
+): Principal | null {
   if (user === null) return null;
   return {
     user_id: user.user_id,

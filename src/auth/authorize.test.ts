@@ -36,7 +36,11 @@ test.each([
   ["an invited person", rightsOf(principal("otto", "approve"), true), ["yes", "yes", "no", "no", "no"]],
   ["an invited person with read alone", rightsOf(principal("otto", "read"), true), ["yes", "no", "no", "no", "no"]],
   ["the approve role", rightsOf(principal("otto", "approve", "approve")), ["yes", "no", "yes", "no", "no"]],
-  ["the approve role, invited", rightsOf(principal("otto", "approve", "approve"), true), ["yes", "yes", "yes", "no", "no"]],
+  [
+    "the approve role, invited",
+    rightsOf(principal("otto", "approve", "approve"), true),
+    ["yes", "yes", "yes", "no", "no"],
+  ],
   ["the approve role without the scope", rightsOf(principal("otto", "write", "approve")), Array(5).fill("hidden")],
   ["the admin role", rightsOf(principal("otto", "approve", "admin")), ["yes", "yes", "yes", "yes", "yes"]],
   ["the talk role", rightsOf(principal("otto", "write", "talk")), Array(5).fill("hidden")],

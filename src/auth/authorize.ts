@@ -20,15 +20,19 @@ export type Authorization =
 
 const ALLOWED: Authorization = { allowed: true };
 
-const SCOPE_NEEDED = { see: "read", speak: "write", approve: "approve", close: "write", steer: "write" } as const satisfies Record<
-  WorkstreamAction,
-  Scope
->;
+const SCOPE_NEEDED = {
+  see: "read",
+  speak: "write",
+  approve: "approve",
+  close: "write",
+  steer: "write",
+} as const satisfies Record<WorkstreamAction, Scope>;
 
 /**
  * Whether a person may do this to that workstream: the one place that says so. Owners may all that their scopes allow,
  * the invited see and speak, the platform's approve role decides in others' workstreams and its admin role steers
- * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, and closes it when its thread is gone.
+ * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, and closes it when its
+ * thread is gone.
  */
 export function authorize(principal: Principal, action: WorkstreamAction, rights: WorkstreamRights): Authorization {
   if (principal.user_id === null) return authorizeGateway(principal, action, rights.shown);
@@ -47,15 +51,12 @@ function authorizeGateway(principal: Principal, action: WorkstreamAction, shown:
 }
 
 function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean, admin: boolean): boolean {
-  switch (action) {
-    case "see":
-      return true;
-    case "speak":
-      return invited || (manages && admin);
-    case "approve":
-      return manages;
-    case "close":
-    case "steer":
-      return manages && admin;
-  }
+  const allowed: Record<WorkstreamAction, boolean> = {
+    see: true,
+    speak: invited || (manages && admin),
+    approve: manages,
+    close: manages && admin,
+    steer: manages && admin,
+  };
+  return allowed[action];
 }

@@ -1,4 +1,5 @@
-import { AUDIENCE_CHANNEL, AUDIENCE_SERVER, ISSUER } from "../protocol/auth.ts";
+import type { AUDIENCE_CHANNEL, AUDIENCE_SERVER } from "../protocol/auth.ts";
+import { ISSUER } from "../protocol/auth.ts";
 import type { Clock } from "../lib/clock.ts";
 
 /** How far the clocks of two machines may differ. */
@@ -48,7 +49,12 @@ export async function mintJwt(secret: Uint8Array, clock: Clock, request: MintReq
 }
 
 /** Checks signature, algorithm, issuer, audience, times and the shape of the claims; null when any of it is wrong. */
-export async function verifyJwt(secret: Uint8Array, clock: Clock, token: string, audience: string): Promise<Claims | null> {
+export async function verifyJwt(
+  secret: Uint8Array,
+  clock: Clock,
+  token: string,
+  audience: string,
+): Promise<Claims | null> {
   const { errors, jwtVerify } = await import("jose");
   try {
     const { payload } = await jwtVerify(token, secret, {

@@ -60,7 +60,7 @@ export function createLoginLimiter(
       }
       const time = clock.now();
       for (const key of keys) add(key, time);
-      return { ok: true, attempt: { succeed: () => keys.forEach((key) => remove(key, time)) } };
+      return { ok: true, attempt: { succeed: () => void keys.map((key) => remove(key, time)) } };
     },
   };
 }

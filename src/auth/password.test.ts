@@ -16,6 +16,9 @@ test("the same password has another hash each time", async () => {
   expect(await hashPassword("secret")).not.toBe(await hashPassword("secret"));
 });
 
-test.each([null, "", "plain", "scrypt$15$8$1$$", "bcrypt$15$8$1$c2FsdA$a2V5"])("nothing fits the hash %s (AUTH-11)", async (hash) => {
-  expect(await verifyPassword("", hash)).toBe(false);
-});
+test.each([null, "", "plain", "scrypt$15$8$1$$", "bcrypt$15$8$1$c2FsdA$a2V5"])(
+  "nothing fits the hash %s (AUTH-11)",
+  async (hash) => {
+    expect(await verifyPassword("", hash)).toBe(false);
+  },
+);

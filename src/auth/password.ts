@@ -28,7 +28,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", Math.log2(COST.N), COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join("$");
 }
 
-/** Whether the password belongs to the hash. Without a hash (an unknown person) it costs the same and is never right. */
+/** Whether the password belongs to the hash. Without one (an unknown person) it costs the same and is never right. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   const [scheme, , , , salt, key] = (hash ?? "").split("$");
   const usable = scheme === "scrypt" && salt !== undefined && key !== undefined;

@@ -110,7 +110,7 @@ function addParsers(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
     // An empty body is the empty object: whether that is enough is for the schema to say.
     if (body.trim() === "") done(null, {});
-    else parseJson(request, body, (error, value) => done(error === null ? null : notJson(error), value));
+    else void parseJson(request, body, (error, value) => done(error === null ? null : notJson(error), value));
   });
   app.addContentTypeParser("multipart/form-data", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 }

@@ -34,17 +34,22 @@ test.each<[string, unknown, string | null]>([
   const answer = await send(payload);
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toMatchObject({ code: "invalid_request", error: expect.any(String) });
-  if (field !== null) expect(answer.json()).toMatchObject({ field });
+  expect(answer.json<{ field?: string }>().field ?? null).toBe(field);
 });
 
 test("a string where a boolean belongs is an error, not truth; so is a boolean in the depth", async () => {
   const { app, ws_id, headers } = await sendRig();
   const approve = (payload: object) =>
     app.inject({ method: "POST", url: `/v1/api/workstreams/${ws_id}/approve`, headers, payload });
-  expect((await approve({ approved: "false" })).json()).toMatchObject({ field: "approved", error: '"approved" must be true or false.' });
+  expect((await approve({ approved: "false" })).json()).toMatchObject({
+    field: "approved",
+    error: '"approved" must be true or false.',
+  });
   expect((await approve({ approved: 1 })).json()).toMatchObject({ field: "approved" });
   expect((await approve({ approved: true, calls: { a: "yes" } })).json()).toMatchObject({ field: "calls.a" });
-  expect((await approve({ approved: true, scope: { match: "all", for: "user" } })).json()).toMatchObject({ field: "scope.match" });
+  expect((await approve({ approved: true, scope: { match: "all", for: "user" } })).json()).toMatchObject({
+    field: "scope.match",
+  });
 });
 
 test("query strings hold numbers as text, and are checked too", async () => {
@@ -80,7 +85,12 @@ test("addresses of every shape are answered in JSON", async () => {
 test("what breaks inside is told with a reference and without its message (SECR-05)", async () => {
   const { app, engine, ws_id, headers, log } = await sendRig();
   engine.failure = new Error("disk /var/secret is on fire");
-  const answer = await app.inject({ method: "POST", url: "/v1/api/command", headers, payload: { command: "/clear", ws_id } });
+  const answer = await app.inject({
+    method: "POST",
+    url: "/v1/api/command",
+    headers,
+    payload: { command: "/clear", ws_id },
+  });
   expect(answer.statusCode).toBe(500);
   expect(answer.body).not.toContain("secret");
   const { reference_id } = answer.json<{ reference_id: string }>();
@@ -90,8 +100,15 @@ test("what breaks inside is told with a reference and without its message (SECR-
 test("no credential reaches the log (SECR-02)", async () => {
   const { app, anna, send, log } = await sendRig();
   await send({ message: "hello" });
-  await app.inject({ url: `/v1/api/workstreams?token=${anna.token}`, headers: { cookie: `turnstone_auth=${anna.token}` } });
-  await app.inject({ method: "POST", url: "/v1/api/auth/login", payload: { username: "anna", password: "hunter2222" } });
+  await app.inject({
+    url: `/v1/api/workstreams?token=${anna.token}`,
+    headers: { cookie: `turnstone_auth=${anna.token}` },
+  });
+  await app.inject({
+    method: "POST",
+    url: "/v1/api/auth/login",
+    payload: { username: "anna", password: "hunter2222" },
+  });
   expect(log.length).toBeGreaterThan(0);
   expect(log.join("")).not.toMatch(new RegExp(`${anna.token}|hunter2222`));
 });
@@ -100,7 +117,11 @@ test("every answer carries the security headers", async () => {
   const { app, headers } = await sendRig();
   for (const url of ["/health", "/nowhere", "/v1/api/workstreams", "/docs"]) {
     const answer = await app.inject({ url, headers });
-    expect(answer.headers).toMatchObject({ "x-content-type-options": "nosniff", "x-frame-options": "DENY", "referrer-policy": "no-referrer" });
+    expect(answer.headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+    });
     expect(answer.headers).not.toHaveProperty("access-control-allow-origin");
     expect(String(answer.headers["content-security-policy"])).toContain("default-src 'none'");
   }
@@ -147,7 +168,9 @@ test("each credential has its own budget of requests, and health is free", async
   const other = bearer((await person("otto")).token);
   const ask = async (with_headers: Record<string, string>): Promise<number> =>
     (await app.inject({ url: "/v1/api/workstreams", headers: with_headers })).statusCode;
-  expect([await ask(headers), await ask(headers), await ask(headers), await ask(headers)]).toEqual([200, 200, 200, 429]);
+  expect([await ask(headers), await ask(headers), await ask(headers), await ask(headers)]).toEqual([
+    200, 200, 200, 429,
+  ]);
   const limited = await app.inject({ url: "/v1/api/workstreams", headers });
   expect(limited.headers["retry-after"]).toBe("1");
   expect(limited.json()).toMatchObject({ code: "rate_limited" });
@@ -160,7 +183,10 @@ test("each credential has its own budget of requests, and health is free", async
 
 test("a bucket fills up at its rate and never beyond its burst", () => {
   let now = 0;
-  const limit = createRateLimit({ now: () => now, sleep: () => Promise.resolve() }, { requests_per_second: 10, burst: 2 });
+  const limit = createRateLimit(
+    { now: () => now, sleep: () => Promise.resolve() },
+    { requests_per_second: 10, burst: 2 },
+  );
   expect([limit.take("a"), limit.take("a"), limit.take("a"), limit.take("b")]).toEqual([0, 0, 1, 0]);
   now += 100;
   expect([limit.take("a"), limit.take("a")]).toEqual([0, 1]);
@@ -172,7 +198,12 @@ test("a client that never finishes its body does not reach a handler", async () 
   const { listen, headers, ws_id, engine } = await sendRig();
   const { port } = new URL(await listen());
   const path = `/v1/api/workstreams/${ws_id}/send`;
-  const half = request({ port, path, method: "POST", headers: { ...headers, "content-type": "application/json", "content-length": 100 } });
+  const half = request({
+    port,
+    path,
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json", "content-length": 100 },
+  });
   half.on("error", () => {});
   half.write('{"message":"a');
   await new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,8 @@ import { bearer, createRig, type Rig } from "./testing/rig.ts";
 import { type Received, readSse } from "./testing/sse_reader.ts";
 
 const info = (message: string): KeptEvent => ({ type: "info", message });
-const says = (message: string) => (frame: Received) => (frame.data["event"] as { message?: string } | undefined)?.message === message;
+const says = (message: string) => (frame: Received) =>
+  (frame.data["event"] as { message?: string } | undefined)?.message === message;
 const isControl = (name: string) => (frame: Received) => frame.data["control"] === name;
 
 /** One line a frame: where it belongs, its seq and what it says. */
@@ -12,7 +13,9 @@ function lines(frames: readonly Received[]): string[] {
   return frames.map(({ data }) => {
     if (data["control"] !== undefined) return String(data["control"]);
     const event = data["event"] as { type: string; message?: string };
-    return [data["channel_id"], data["seq"], event.message ?? event.type].filter((part) => part !== undefined).join(" ");
+    return [data["channel_id"], data["seq"], event.message ?? event.type]
+      .filter((part) => part !== undefined)
+      .join(" ");
   });
 }
 
@@ -24,7 +27,13 @@ async function channelRig() {
   return { ...rig, anna, headers, open: () => readSse(url, headers) };
 }
 
-async function showIn(rig: Pick<Rig, "app">, headers: Record<string, string>, ws_id: string, channel_id: string, more = {}) {
+async function showIn(
+  rig: Pick<Rig, "app">,
+  headers: Record<string, string>,
+  ws_id: string,
+  channel_id: string,
+  more = {},
+) {
   const payload = { channel_id, ws_id, kind: "thread", ...more };
   const answer = await rig.app.inject({ method: "POST", url: "/v1/api/channels/discord/routes", headers, payload });
   expect(answer.statusCode).toBe(200);
@@ -49,7 +58,7 @@ test("a gateway gets what each place has missed, then that it has caught up, the
   expect(frames[1]?.data).toMatchObject({ ws_id: one, channel_id: "t1", seq: 2, at: expect.any(String) });
 });
 
-test("a place that is made while the stream is open gets its past and its future, and nothing once it is gone", async () => {
+test("a place made while the stream is open gets its past and its future, and nothing once it is gone", async () => {
   const rig = await channelRig();
   const reader = await rig.open();
   await reader.until(isControl("caught_up"));
@@ -105,8 +114,17 @@ test("a gateway that comes back in the middle of a turn is told its cards and it
   rig.engine.states.set(ws_id, "attention");
   rig.engine.running.set(ws_id, { content: "so far", reasoning: "", model_call_id: "1.2" });
   const reader = await rig.open();
-  const frames = await reader.until((frame) => (frame.data["event"] as { type?: string })?.type === "in_progress_snapshot");
-  expect(lines(frames)).toEqual(["hello", "caught_up", "t1 1 approve_request", "t1 state_change", "t1 ws_state", "t1 in_progress_snapshot"]);
+  const frames = await reader.until(
+    (frame) => (frame.data["event"] as { type?: string })?.type === "in_progress_snapshot",
+  );
+  expect(lines(frames)).toEqual([
+    "hello",
+    "caught_up",
+    "t1 1 approve_request",
+    "t1 state_change",
+    "t1 ws_state",
+    "t1 in_progress_snapshot",
+  ]);
 });
 
 test("names and ends come to the places that show a workstream", async () => {
@@ -129,6 +147,9 @@ test("the global stream tells a person of their own workstreams alone (AUTH-04)"
   rig.engine.bus.publishGlobal({ type: "ws_state", ws_id: theirs, state: "running" });
   rig.engine.bus.publishGlobal({ type: "ws_state", ws_id: own, state: "running" });
   const frames = await reader.until((frame) => frame.data["type"] === "ws_state");
-  expect(frames.map(({ data }) => [data["type"], data["ws_id"]])).toEqual([["ws_created", own], ["ws_state", own]]);
+  expect(frames.map(({ data }) => [data["type"], data["ws_id"]])).toEqual([
+    ["ws_created", own],
+    ["ws_state", own],
+  ]);
   await rig.store.workstreams.invite(theirs, rig.anna.user_id);
 });

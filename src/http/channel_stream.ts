@@ -10,7 +10,7 @@ export interface ChannelStreamDependencies extends FollowerDependencies {
   changes: RouteChanges;
   node_id: string;
   /** Called with what a route could not be followed for. */
-  report(error: unknown): void;
+  readonly report: (error: unknown) => void;
 }
 
 /** One route that this stream follows. */
@@ -66,7 +66,9 @@ class ChannelStream {
       engine.bus.subscribeGlobal((frame) => this.#onGlobal(frame)),
       changes.subscribe((change) => this.#onChange(change)),
     ];
-    return () => unsubscribes.forEach((unsubscribe) => unsubscribe());
+    return () => {
+      for (const unsubscribe of unsubscribes) unsubscribe();
+    };
   }
 
   async start(): Promise<void> {
@@ -100,10 +102,12 @@ class ChannelStream {
   }
 
   #onGlobal(frame: GlobalFrame): void {
-    if (frame.event.type !== "ws_rename" && frame.event.type !== "ws_closed") return;
-    this.#routesOf(frame.ws_id).then((routes) => {
-      for (const route of routes) writeJson(this.#connection, { ...placeOf(route), event: frame.event });
-    }, this.#dependencies.report);
+    const told = frame.event.type === "ws_rename" || frame.event.type === "ws_closed";
+    if (told) this.#tellPlaces(frame).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #tellPlaces({ ws_id, event }: GlobalFrame): Promise<void> {
+    for (const route of await this.#routesOf(ws_id)) writeJson(this.#connection, { ...placeOf(route), event });
   }
 
   #onChange({ kind, route }: RouteChange): void {
@@ -115,10 +119,12 @@ class ChannelStream {
   }
 
   #followNow(ws_id: string): void {
-    this.#follow(ws_id).then(
-      (feeds) => Promise.all(feeds.map((feed) => this.#goLive(feed))),
-      (error: unknown) => this.#fail(error),
-    );
+    this.#followLive(ws_id).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #followLive(ws_id: string): Promise<void> {
+    const feeds = await this.#follow(ws_id);
+    await Promise.all(feeds.map((feed) => this.#goLive(feed)));
   }
 
   /** Makes a feed for each place of a workstream that has none yet. */

@@ -1,19 +1,16 @@
 import type { EngineFailure } from "../contracts/engine.ts";
-import { AppError } from "../protocol/error.ts";
-import { unknownWorkstream } from "./failures.ts";
+import type { AppError } from "../protocol/error.ts";
+import { conflict, invalid, unknownWorkstream } from "./failures.ts";
 
 /** The engine's answer if it is a success; throws what a client is told otherwise. */
 export function requireSuccess<T extends object>(result: T | EngineFailure): T {
   if (!isFailure(result)) return result;
-  switch (result.reason) {
-    case "unknown":
-      throw unknownWorkstream();
-    case "closed":
-    case "busy":
-      throw new AppError(409, "conflict", result.error);
-    case "invalid":
-      throw new AppError(400, "invalid_request", result.error);
-  }
+  throw failureOf(result);
+}
+
+function failureOf({ reason, error }: EngineFailure): AppError {
+  if (reason === "unknown") return unknownWorkstream();
+  return reason === "invalid" ? invalid(error) : conflict(error);
 }
 
 function isFailure(result: object): result is EngineFailure {

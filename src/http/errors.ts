@@ -24,7 +24,7 @@ export function answerError(log: Log, error: unknown, request: FastifyRequest, r
   }
   const reference_id = newPrefixedId("err");
   log.error("request.failed", { reference_id, method: request.method, route: request.routeOptions.url, error });
-  const message = `Something went wrong on the server. Whoever runs it finds the cause in the log under ${reference_id}.`;
+  const message = `Something went wrong here. Whoever runs the server finds the cause in its log: ${reference_id}.`;
   reply.code(500).send({ error: message, code: "internal", reference_id });
 }
 

@@ -18,27 +18,25 @@ export function streamGlobal(
 ): void {
   let known = new Map<string, Visibility>();
 
-  const ask = (frame: GlobalFrame): void => {
+  const ask = async (frame: GlobalFrame): Promise<void> => {
     const asking: Visibility = { kind: "asking", waiting: [frame] };
     if (known.size >= REMEMBERED_MAX) known = new Map();
     known.set(frame.ws_id, asking);
-    maySee(frame.ws_id).then(
-      (visible) => {
-        known.set(frame.ws_id, visible ? { kind: "visible" } : { kind: "hidden", at: Date.now() });
-        if (visible) for (const waiting of asking.waiting) connection.write(waiting.bytes());
-      },
-      (error: unknown) => {
-        report(error);
-        connection.close();
-      },
-    );
+    const visible = await maySee(frame.ws_id);
+    known.set(frame.ws_id, visible ? { kind: "visible" } : { kind: "hidden", at: Date.now() });
+    if (visible) for (const waiting of asking.waiting) connection.write(waiting.bytes());
+  };
+
+  const fail = (error: unknown): void => {
+    report(error);
+    connection.close();
   };
 
   const unsubscribe = engine.bus.subscribeGlobal((frame) => {
     const visibility = known.get(frame.ws_id);
     if (visibility?.kind === "visible") connection.write(frame.bytes());
     else if (visibility?.kind === "asking") visibility.waiting.push(frame);
-    else if (visibility === undefined || Date.now() - visibility.at > HIDDEN_MS) ask(frame);
+    else if (visibility === undefined || Date.now() - visibility.at > HIDDEN_MS) ask(frame).catch(fail);
   });
   connection.onClose(unsubscribe);
 }

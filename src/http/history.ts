@@ -32,7 +32,8 @@ export async function readHistory(
 function messageOf({ seq, at, event }: JournalEntry): HistoryMessage | null {
   switch (event.type) {
     case "user_turn": {
-      const sender = event.sender === undefined ? {} : { sender: { user_id: event.sender.user_id, name: event.sender.name } };
+      const sender =
+        event.sender === undefined ? {} : { sender: { user_id: event.sender.user_id, name: event.sender.name } };
       return { role: "user", content: event.content, seq, at, ...sender };
     }
     case "assistant": {

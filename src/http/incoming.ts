@@ -5,7 +5,7 @@ import type { SendBody } from "../protocol/workstream.ts";
 import { type HttpContext, personOf } from "./context.ts";
 import { invalid } from "./failures.ts";
 
-/** A message as the engine takes it: with its verified sender and its attachments found. Throws a 400 for an empty one. */
+/** A message as the engine takes it: its sender verified, its attachments found. Throws a 400 for an empty one. */
 export async function incomingMessage(
   context: Pick<HttpContext, "store">,
   principal: Principal,

@@ -29,7 +29,7 @@ export interface FollowerRequest {
 /** Follows one workstream for one reader: what was, what is, what comes, with no gap and no double. */
 export interface JournalFollower {
   /** Takes a live frame. Subscribe before anything else is called. */
-  push(frame: Frame): void;
+  readonly push: (frame: Frame) => void;
   /** Delivers all entries after the last one delivered. */
   catchUp(): Promise<void>;
   /**
@@ -66,11 +66,12 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
     },
 
     async catchUp() {
-      while (last_seq !== null && !request.isClosed()) {
+      if (last_seq === null) return;
+      for (let full = true; full && !request.isClosed();) {
         const page = await store.journal.read(request.ws_id, last_seq, PAGE_ENTRIES);
         for (const entry of page) deliver(engine.bus.replayFrame(entry));
-        if (page.length < PAGE_ENTRIES) return;
-        await request.ready();
+        full = page.length === PAGE_ENTRIES;
+        if (full) await request.ready();
       }
     },
 

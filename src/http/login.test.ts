@@ -6,11 +6,16 @@ const login = (rig: Rig, payload: object, headers: Record<string, string> = {}) 
 const setup = (rig: Rig, payload: object, headers: Record<string, string> = {}) =>
   rig.app.inject({ method: "POST", url: "/v1/api/auth/setup", payload, headers });
 
-test("a password opens a session by cookie and by token, whatever the case of the name (AUTH-12, AUTH-14)", async () => {
+test("a password opens a session by cookie and token, whatever the case of the name (AUTH-12, AUTH-14)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna", "read,write,approve", "correct horse");
   const answer = await login(rig, { username: "Anna", password: "correct horse" });
-  expect(answer.json()).toMatchObject({ status: "ok", role: "full", scopes: "read,write,approve", user_id: anna.user_id });
+  expect(answer.json()).toMatchObject({
+    status: "ok",
+    role: "full",
+    scopes: "read,write,approve",
+    user_id: anna.user_id,
+  });
   const cookie = String(answer.headers["set-cookie"]);
   expect(cookie).toMatch(/^turnstone_auth=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/);
   const { jwt } = answer.json<{ jwt: string }>();
@@ -21,10 +26,13 @@ test("a password opens a session by cookie and by token, whatever the case of th
   expect(String(out.headers["set-cookie"])).toContain("turnstone_auth=; ");
 });
 
-test("the cookie is Secure behind a trusted proxy that speaks https, and nobody else can say so (AUTH-12)", async () => {
+test("the cookie is Secure behind a trusted https proxy, and nobody else can say so (AUTH-12)", async () => {
   const trusting = await createRig({ trusted_proxies: ["127.0.0.1"] });
   const doubting = await createRig();
-  for (const [rig, secure] of [[trusting, true], [doubting, false]] as const) {
+  for (const [rig, secure] of [
+    [trusting, true],
+    [doubting, false],
+  ] as const) {
     const { token } = await rig.person("anna");
     const answer = await login(rig, { token }, { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9" });
     expect(String(answer.headers["set-cookie"]).includes("; Secure")).toBe(secure);
@@ -69,8 +77,10 @@ test("the first person is created once, whoever asks at the same time", async ()
   const rig = await createRig();
   const status = () => rig.app.inject("/v1/api/auth/status").then((answer) => answer.json());
   expect(await status()).toEqual({ auth_enabled: true, has_users: false, setup_required: true });
-  const answers = await Promise.all(["Anna", "otto", "carl"].map((username) => setup(rig, { username, password: "long enough" })));
-  expect(answers.map((answer) => answer.statusCode).toSorted()).toEqual([200, 409, 409]);
+  const answers = await Promise.all(
+    ["Anna", "otto", "carl"].map((username) => setup(rig, { username, password: "long enough" })),
+  );
+  expect(answers.map((answer) => answer.statusCode).toSorted((left, right) => left - right)).toEqual([200, 409, 409]);
   expect(await rig.store.users.count()).toBe(1);
   expect(await status()).toMatchObject({ setup_required: false });
   const winner = answers.find((answer) => answer.statusCode === 200)?.json<{ jwt: string; scopes: string }>();

@@ -29,7 +29,9 @@ interface Operation {
 }
 
 async function operationsOf(rig: Rig): Promise<Operation[]> {
-  const document = (await rig.app.inject("/openapi.json")).json<{ paths: Record<string, Record<string, Record<string, string>>> }>();
+  const document = (await rig.app.inject("/openapi.json")).json<{
+    paths: Record<string, Record<string, Record<string, string>>>;
+  }>();
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const upper = method.toUpperCase() as Operation["method"];
@@ -38,7 +40,12 @@ async function operationsOf(rig: Rig): Promise<Operation[]> {
   );
 }
 
-async function statusOf(rig: Rig, operation: Operation, headers: Record<string, string>, ws_id: string): Promise<number> {
+async function statusOf(
+  rig: Rig,
+  operation: Operation,
+  headers: Record<string, string>,
+  ws_id: string,
+): Promise<number> {
   const controller = new AbortController();
   const path = operation.path.replace("{ws_id}", ws_id).replace(/\{\w+\}/g, "none");
   const response = await fetch(rig.app.listeningOrigin + path, {
@@ -63,7 +70,11 @@ test("every route lets in whom its scope names, and nobody else (AUTH-03, AUTH-0
   const revoked = await rig.person("revoked");
   await rig.store.users.revokeToken(revoked.token_id, new Date().toISOString());
   const deleted = await rig.person("deleted");
-  const deleted_session = await mintJwt(SECRET, rig.clock, { ...soon, sub: deleted.user_id, audience: AUDIENCE_SERVER });
+  const deleted_session = await mintJwt(SECRET, rig.clock, {
+    ...soon,
+    sub: deleted.user_id,
+    audience: AUDIENCE_SERVER,
+  });
   await rig.store.users.remove(deleted.user_id);
   const expired = await new SignJWT({ scopes: "approve" })
     .setProtectedHeader({ alg: "HS256" })
@@ -128,21 +139,22 @@ test("another person learns nothing of a workstream (AUTH-04)", async () => {
   const owner = await rig.person("owner");
   const other = await rig.person("other");
   const ws_id = await rig.workstream(owner);
-  const about = (id: string) => [
-    ["GET", `/v1/api/workstreams/${id}/history`, undefined],
-    ["GET", `/v1/api/workstreams/${id}/events`, undefined],
-    ["POST", `/v1/api/workstreams/${id}/send`, { message: "hello" }],
-    ["POST", `/v1/api/workstreams/${id}/approve`, { approved: true }],
-    ["POST", `/v1/api/workstreams/${id}/plan`, { feedback: "" }],
-    ["POST", `/v1/api/workstreams/${id}/cancel`, {}],
-    ["POST", `/v1/api/workstreams/${id}/rewind`, { turns: 1 }],
-    ["POST", `/v1/api/workstreams/${id}/retry`, {}],
-    ["POST", `/v1/api/workstreams/${id}/close`, {}],
-    ["POST", `/v1/api/workstreams/${id}/delete`, {}],
-    ["POST", `/v1/api/workstreams/${id}/invite`, { username: "other" }],
-    ["POST", "/v1/api/command", { command: "/title mine", ws_id: id }],
-    ["POST", "/v1/api/workstreams/new", { resume_ws: id }],
-  ] as const;
+  const about = (id: string) =>
+    [
+      ["GET", `/v1/api/workstreams/${id}/history`, undefined],
+      ["GET", `/v1/api/workstreams/${id}/events`, undefined],
+      ["POST", `/v1/api/workstreams/${id}/send`, { message: "hello" }],
+      ["POST", `/v1/api/workstreams/${id}/approve`, { approved: true }],
+      ["POST", `/v1/api/workstreams/${id}/plan`, { feedback: "" }],
+      ["POST", `/v1/api/workstreams/${id}/cancel`, {}],
+      ["POST", `/v1/api/workstreams/${id}/rewind`, { turns: 1 }],
+      ["POST", `/v1/api/workstreams/${id}/retry`, {}],
+      ["POST", `/v1/api/workstreams/${id}/close`, {}],
+      ["POST", `/v1/api/workstreams/${id}/delete`, {}],
+      ["POST", `/v1/api/workstreams/${id}/invite`, { username: "other" }],
+      ["POST", "/v1/api/command", { command: "/title mine", ws_id: id }],
+      ["POST", "/v1/api/workstreams/new", { resume_ws: id }],
+    ] as const;
   const ask = async (id: string): Promise<unknown[]> => {
     const answers = [];
     for (const [method, url, payload] of about(id)) {

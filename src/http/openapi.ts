@@ -60,7 +60,10 @@ function pathParameters(path: string): Json[] {
 }
 
 function queryParameters(query: TSchema | null): Json[] {
-  const { properties = {}, required = [] } = (query ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = (query ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: "query",
@@ -85,9 +88,11 @@ function success({ answer, media_type = "application/json" }: Route): Json {
 }
 
 function failures(route: Route): Json {
-  const guarded = route.scope === "public" ? {} : { 401: "No valid credential", 403: "The credential does not allow it" };
+  const guarded =
+    route.scope === "public" ? {} : { 401: "No valid credential", 403: "The credential does not allow it" };
   const named = route.path.includes(":") ? { 404: "Not there, or not for the caller" } : {};
-  const checked = route.body === null && route.query === null ? {} : { 400: "The request is not valid; names the field" };
+  const checked =
+    route.body === null && route.query === null ? {} : { 400: "The request is not valid; names the field" };
   const sized = route.body === null && route.multipart !== true ? {} : { 413: "The body is too large" };
   const changing = route.method === "GET" ? {} : { 409: "It no longer fits what is" };
   const limited = route.unlimited === true ? {} : { 429: "Too many requests; see Retry-After" };

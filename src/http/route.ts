@@ -18,7 +18,7 @@ export interface PersonalCall<Body = unknown, Query = unknown> extends Call<Body
   principal: Principal;
 }
 
-/** Who may call a route: `public` needs nothing, `loopback_or_read` needs `read` unless the caller is on this machine. */
+/** Who may call a route: `public` is for everybody, `loopback_or_read` asks callers from elsewhere for `read`. */
 export type RouteScope = Scope | "public" | "loopback_or_read";
 
 interface Description {
@@ -45,7 +45,7 @@ interface Description {
 export interface Route extends Description {
   body: TSchema | null;
   query: TSchema | null;
-  handle(call: PersonalCall): unknown;
+  readonly handle: (call: PersonalCall) => unknown;
 }
 
 interface Typed<Body extends TSchema, Query extends TSchema> extends Description {
@@ -57,7 +57,7 @@ interface Typed<Body extends TSchema, Query extends TSchema> extends Description
 export function route<Body extends TSchema = TSchema, Query extends TSchema = TSchema>(
   declaration: Typed<Body, Query> & {
     scope: Scope;
-    handle(call: PersonalCall<Static<Body>, Static<Query>>): unknown;
+    readonly handle: (call: PersonalCall<Static<Body>, Static<Query>>) => unknown;
   },
 ): Route {
   const { body = null, query = null, handle, ...description } = declaration;
@@ -69,7 +69,7 @@ export function route<Body extends TSchema = TSchema, Query extends TSchema = TS
 export function openRoute<Body extends TSchema = TSchema, Query extends TSchema = TSchema>(
   declaration: Typed<Body, Query> & {
     scope: "public" | "loopback_or_read";
-    handle(call: Call<Static<Body>, Static<Query>>): unknown;
+    readonly handle: (call: Call<Static<Body>, Static<Query>>) => unknown;
   },
 ): Route {
   const { body = null, query = null, handle, ...description } = declaration;

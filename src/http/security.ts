@@ -38,8 +38,8 @@ export function isLocalRequest(request: FastifyRequest): boolean {
 }
 
 /**
- * Whether a request may be answered under the name it calls us by. On a loopback address a foreign name means that a web
- * page has pointed its own name at this machine (DNS rebinding).
+ * Whether a request may be answered under the name it calls us by. On a loopback address a foreign name means that a
+ * web page has pointed its own name at this machine (DNS rebinding).
  */
 export function isHostAllowed(request: FastifyRequest, bind: string, allowed: readonly string[]): boolean {
   if (!isLoopbackName(hostName(bind))) return true;
@@ -47,7 +47,7 @@ export function isHostAllowed(request: FastifyRequest, bind: string, allowed: re
   return isLoopbackName(name) || allowed.includes(name);
 }
 
-/** Whether a browser says that its own page of ours sends this. Asked for where a cookie alone would carry a request. */
+/** Whether a browser says that a page of ours sends this. Asked where a cookie alone would carry the request. */
 export function isSameOrigin(request: FastifyRequest): boolean {
   const site = request.headers["sec-fetch-site"];
   if (site !== undefined) return site === "same-origin" || site === "none";

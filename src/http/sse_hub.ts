@@ -3,8 +3,8 @@ import { SSE_HEADERS, SSE_HEARTBEAT, SSE_HEARTBEAT_INTERVAL_MS, SSE_QUEUE_FRAMES
 import { SECURITY_HEADERS } from "./security.ts";
 
 /**
- * A write to hundreds of readers takes milliseconds. As long as one took, the next waits, so that streams never have more
- * than half of the process; what comes meanwhile leaves together. A rest shorter than a timer's step is not worth one.
+ * A write to hundreds of readers takes milliseconds. As long as one took, the next waits, so that streams never have
+ * more than half of the process. What comes meanwhile leaves together. A rest below a timer's step is not worth one.
  */
 const REST_MS_MIN = 1;
 const REST_MS_MAX = 50;
@@ -12,7 +12,7 @@ const REST_MS_MAX = 50;
 /** One reader of a stream. */
 export interface SseConnection {
   readonly closed: boolean;
-  /** Queues a whole frame; what is queued in one tick leaves in one write. A reader that lets too much wait is cut off. */
+  /** Queues a whole frame. What is queued in one tick leaves in one write; whoever lets too much wait is cut off. */
   write(frame: Buffer): void;
   /** Resolves when the reader has taken what was written, or is gone. */
   ready(): Promise<void>;
@@ -70,10 +70,11 @@ export function createSseHub(): SseHub {
       return readers.size;
     },
     open(response, stillAllowed) {
-      const reader = createReader(response, stillAllowed, schedule, forget);
+      const reader = new StreamReader(response, stillAllowed, schedule, forget);
+      reader.start();
       if (reader.closed) return reader;
       readers.add(reader);
-      heartbeat ??= setInterval(() => readers.forEach(beat), SSE_HEARTBEAT_INTERVAL_MS).unref();
+      heartbeat ??= setInterval(() => beatAll(readers), SSE_HEARTBEAT_INTERVAL_MS).unref();
       return reader;
     },
     closeAll() {
@@ -82,100 +83,125 @@ export function createSseHub(): SseHub {
   };
 }
 
-function beat(reader: Reader): void {
-  reader.beat();
-  reader.stillAllowed().then(
-    (allowed) => {
-      if (!allowed) reader.close();
-    },
+function beatAll(readers: ReadonlySet<Reader>): void {
+  for (const reader of readers) {
+    reader.beat();
     // Whoever cannot be asked for rights has none; the client comes back and learns why.
-    () => reader.close(),
-  );
-}
-
-function createReader(
-  response: ServerResponse,
-  stillAllowed: () => Promise<boolean>,
-  schedule: (reader: Reader) => void,
-  forget: (reader: Reader) => void,
-): Reader {
-  let queue: Buffer[] = [];
-  let scheduled = false;
-  let blocked = false;
-  let closed = false;
-  const closings: (() => void)[] = [];
-  const readies: (() => void)[] = [];
-
-  const end = (cut: boolean): void => {
-    if (closed) return;
-    closed = true;
-    queue = [];
-    forget(reader);
-    if (cut) response.destroy();
-    else response.end();
-    for (const callback of [...closings, ...readies]) callback();
-  };
-
-  const send = (batches: BatchMemory): void => {
-    if (closed || blocked || queue.length === 0) return;
-    const batch = queue;
-    queue = [];
-    blocked = !response.write(batches.join(batch));
-    if (!blocked) readies.splice(0).forEach((resolve) => resolve());
-  };
-
-  const reader: Reader = {
-    stillAllowed,
-    get closed() {
-      return closed;
-    },
-    write(frame) {
-      if (closed) return;
-      queue.push(frame);
-      if (queue.length > SSE_QUEUE_FRAMES_MAX) {
-        if (blocked) return end(true);
-        send(createBatchMemory());
-      }
-      if (scheduled || blocked) return;
-      scheduled = true;
-      schedule(reader);
-    },
-    flush(batches) {
-      scheduled = false;
-      send(batches);
-    },
-    beat() {
-      if (!blocked) reader.write(SSE_HEARTBEAT);
-    },
-    ready() {
-      if (closed || (!blocked && queue.length === 0)) return Promise.resolve();
-      return new Promise((resolve) => readies.push(resolve));
-    },
-    onClose(callback) {
-      if (closed) callback();
-      else closings.push(callback);
-    },
-    close: () => end(false),
-  };
-
-  if (response.destroyed || response.socket?.destroyed === true) {
-    end(true);
-    return reader;
+    endUnlessAllowed(reader).catch(() => reader.close());
   }
-  // Without chunks a frame's buffer goes to the socket as it is; the end of the connection ends the stream.
-  response.removeHeader("transfer-encoding");
-  response.writeHead(200, { ...SECURITY_HEADERS, ...SSE_HEADERS, connection: "close" });
-  response.on("close", () => end(true));
-  response.on("error", () => end(true));
-  response.on("drain", () => {
-    blocked = false;
-    send(createBatchMemory());
-    if (!blocked) readies.splice(0).forEach((resolve) => resolve());
-  });
-  return reader;
 }
 
-/** Joins the frames of one tick. Readers of the same stream have the same frames, so the last result serves the next. */
+async function endUnlessAllowed(reader: Reader): Promise<void> {
+  if (!(await reader.stillAllowed())) reader.close();
+}
+
+class StreamReader implements Reader {
+  readonly stillAllowed: () => Promise<boolean>;
+  readonly #response: ServerResponse;
+  readonly #schedule: (reader: Reader) => void;
+  readonly #forget: (reader: Reader) => void;
+  readonly #closings: (() => void)[] = [];
+  #readies: (() => void)[] = [];
+  #queue: Buffer[] = [];
+  #scheduled = false;
+  /** The socket has more than it can take. */
+  #blocked = false;
+  #closed = false;
+
+  constructor(
+    response: ServerResponse,
+    stillAllowed: () => Promise<boolean>,
+    schedule: (reader: Reader) => void,
+    forget: (reader: Reader) => void,
+  ) {
+    this.#response = response;
+    this.stillAllowed = stillAllowed;
+    this.#schedule = schedule;
+    this.#forget = forget;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  start(): void {
+    const response = this.#response;
+    if (response.destroyed || response.socket?.destroyed === true) return this.#end(true);
+    // Without chunks a frame's buffer goes to the socket as it is; the end of the connection ends the stream.
+    response.removeHeader("transfer-encoding");
+    response.writeHead(200, { ...SECURITY_HEADERS, ...SSE_HEADERS, connection: "close" });
+    response.on("close", () => this.#end(true));
+    response.on("error", () => this.#end(true));
+    response.on("drain", () => {
+      this.#blocked = false;
+      this.#send(createBatchMemory());
+    });
+    // The head leaves with the first bytes, and a quiet stream has none of its own.
+    this.write(SSE_HEARTBEAT);
+  }
+
+  write(frame: Buffer): void {
+    if (this.#closed) return;
+    this.#queue.push(frame);
+    if (this.#queue.length > SSE_QUEUE_FRAMES_MAX) {
+      if (this.#blocked) return this.#end(true);
+      this.#send(createBatchMemory());
+    }
+    if (this.#scheduled || this.#blocked) return;
+    this.#scheduled = true;
+    this.#schedule(this);
+  }
+
+  flush(batches: BatchMemory): void {
+    this.#scheduled = false;
+    this.#send(batches);
+  }
+
+  beat(): void {
+    if (!this.#blocked) this.write(SSE_HEARTBEAT);
+  }
+
+  ready(): Promise<void> {
+    if (this.#closed || (!this.#blocked && this.#queue.length === 0)) return Promise.resolve();
+    return new Promise((resolve) => this.#readies.push(resolve));
+  }
+
+  onClose(callback: () => void): void {
+    if (this.#closed) callback();
+    else this.#closings.push(callback);
+  }
+
+  close(): void {
+    this.#end(false);
+  }
+
+  #send(batches: BatchMemory): void {
+    if (this.#closed || this.#blocked) return;
+    const batch = this.#queue;
+    this.#queue = [];
+    if (batch.length > 0) this.#blocked = !this.#response.write(batches.join(batch));
+    if (!this.#blocked) this.#wake();
+  }
+
+  #wake(): void {
+    const readies = this.#readies;
+    this.#readies = [];
+    for (const resolve of readies) resolve();
+  }
+
+  #end(cut: boolean): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#queue = [];
+    this.#forget(this);
+    if (cut) this.#response.destroy();
+    else this.#response.end();
+    for (const callback of this.#closings) callback();
+    this.#wake();
+  }
+}
+
+/** Joins the frames of one tick. Readers of one stream have the same frames, so the last result serves the next. */
 interface BatchMemory {
   join(frames: Buffer[]): Buffer;
 }

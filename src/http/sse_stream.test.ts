@@ -12,7 +12,13 @@ async function streamRig() {
   const anna = await rig.person("anna");
   const ws_id = await rig.workstream(anna);
   const url = `${await rig.listen()}/v1/api/workstreams/${ws_id}/events`;
-  return { ...rig, anna, ws_id, url, open: (query = "", headers = {}) => readSse(url + query, { ...bearer(anna.token), ...headers }) };
+  return {
+    ...rig,
+    anna,
+    ws_id,
+    url,
+    open: (query = "", headers = {}) => readSse(url + query, { ...bearer(anna.token), ...headers }),
+  };
 }
 
 test("a fresh reader is told the present, then what comes", async () => {
@@ -33,7 +39,9 @@ test("a reader that comes back gets every entry once, over several pages (SSE-03
   for (let number = 1; number <= 450; number += 1) await engine.append(ws_id, info(`${number}`));
   const reader = await open("", { "last-event-id": "20" });
   await engine.append(ws_id, info("live"));
-  const frames = await reader.until(isInfo("live"));
+  await reader.until(isInfo("live"));
+  await reader.until((frame) => frame.data["type"] === "ws_state");
+  const { frames } = reader;
   const ids = frames.filter((frame) => frame.id !== undefined).map((frame) => Number(frame.id));
   expect(ids).toEqual(Array.from({ length: 431 }, (_, index) => index + 21));
   expect(outline(frames)).not.toContain("connected");
@@ -44,21 +52,27 @@ test("the query serves where a client cannot set headers, and the header comes f
   const { engine, ws_id, open } = await streamRig();
   for (const text of ["a", "b", "c"]) await engine.append(ws_id, info(text));
   const by_query = await open("?last_event_id=1");
-  expect(outline(await by_query.until((frame) => frame.data["type"] === "ws_state"))).toEqual(
-    ["2:info", "3:info", "state_change", "ws_state"],
-  );
+  expect(outline(await by_query.until((frame) => frame.data["type"] === "ws_state"))).toEqual([
+    "2:info",
+    "3:info",
+    "state_change",
+    "ws_state",
+  ]);
   const by_header = await open("?last_event_id=1", { "last-event-id": "2" });
   expect(outline(await by_header.until((frame) => frame.data["type"] === "ws_state"))[0]).toBe("3:info");
 });
 
-test.each(["garbage", "-1", "1.5", "99", "99999999999999999999"])("an id that is none (%s) is answered by a resync (SSE-04)", async (id) => {
-  const { engine, ws_id, open } = await streamRig();
-  await engine.append(ws_id, info("a"));
-  const reader = await open(`?last_event_id=${id}`);
-  const frames = await reader.until((frame) => frame.data["type"] === "ws_state");
-  expect(outline(frames)).toEqual(["resync", "connected", "state_change", "ws_state"]);
-  expect(frames[0]?.data["cursor"]).toBe(1);
-});
+test.each(["garbage", "-1", "1.5", "99", "99999999999999999999"])(
+  "an id that is none (%s) is answered by a resync (SSE-04)",
+  async (id) => {
+    const { engine, ws_id, open } = await streamRig();
+    await engine.append(ws_id, info("a"));
+    const reader = await open(`?last_event_id=${id}`);
+    const frames = await reader.until((frame) => frame.data["type"] === "ws_state");
+    expect(outline(frames)).toEqual(["resync", "connected", "state_change", "ws_state"]);
+    expect(frames[0]?.data["cursor"]).toBe(1);
+  },
+);
 
 test("entries that are written while the past is replayed come once and in order (SSE-03)", async () => {
   const { engine, ws_id, open } = await streamRig();
@@ -88,7 +102,7 @@ test("streamed text is neither lost nor doubled for who connects in the middle o
   const reader = await open();
   engine.stream(ws_id, "jumps");
   const frames = await reader.until((frame) => frame.data["text"] === "jumps");
-  const text = frames.map(({ data }) => data["content"] ?? data["text"] ?? "").join("");
+  const text = frames.map(({ data }) => String(data["content"] ?? data["text"] ?? "")).join("");
   expect(text).toBe("The quick brown fox jumps");
   expect(frames.find((frame) => frame.data["type"] === "state_change")?.data["state"]).toBe("thinking");
 });

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type * as AjvModule from "ajv";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { TSchema } from "../protocol/schema.ts";
 import { invalid } from "./failures.ts";
@@ -12,14 +13,18 @@ const validators: Partial<Record<RequestPart, Ajv>> = {};
 
 /** Loads ajv at the first request that needs it: it takes a tenth of the start otherwise. */
 function validatorFor(part: RequestPart): Ajv {
-  const { Ajv: AjvClass } = require("ajv") as typeof import("ajv");
-  const options = { strict: false, allErrors: false, coerceTypes: part === "querystring", useDefaults: false };
+  const { Ajv: AjvClass } = require("ajv") as typeof AjvModule;
+  const options = {
+    strict: false,
+    allErrors: false,
+    coerceTypes: part === "querystring",
+    useDefaults: false,
+    validateSchema: false,
+  };
   return (validators[part] ??= new AjvClass(options));
 }
 
-/**
- * A check of one part of a request. It answers the failure as Fastify wants it, and compiles its schema at its first use.
- */
+/** A check of one part of a request, compiled when it is first used. It answers a failure as Fastify wants it. */
 export function lazyValidator(schema: TSchema, part: RequestPart): (data: unknown) => true | { error: Error } {
   let validate: ValidateFunction | undefined;
   return (data) => {

@@ -87,7 +87,9 @@ export const DashboardAnswer = Type.Object({
 });
 
 export const HistoryQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Messages, the newest ones; 200 if absent" })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: "Messages, the newest ones; 200 if absent" }),
+  ),
 });
 
 export const HistoryAnswerSchema = Type.Object({

@@ -117,7 +117,9 @@ function tokenRoutes(context: HttpContext): Route[] {
       answer: OkAnswer,
       async handle({ principal, params }) {
         const token_id = params["token_id"] ?? "";
-        if (!(await store.users.revokeToken(token_id, timestamp(clock)))) throw notFound("There is no such live token.");
+        if (!(await store.users.revokeToken(token_id, timestamp(clock)))) {
+          throw notFound("There is no such live token.");
+        }
         await audit(context, principal.user_id, "token.revoked", token_id);
         return { status: "ok" };
       },
@@ -127,7 +129,9 @@ function tokenRoutes(context: HttpContext): Route[] {
 
 function checkedScopes(text: string | undefined): string {
   const scopes = text ?? SCOPES.join(",");
-  if (!areScopes(scopes)) throw invalid(`"scopes" may hold ${SCOPES.join(", ")}, with commas between.`, { field: "scopes" });
+  if (!areScopes(scopes)) {
+    throw invalid(`"scopes" may hold ${SCOPES.join(", ")}, with commas between.`, { field: "scopes" });
+  }
   return formatScopes(parseScopes(scopes));
 }
 

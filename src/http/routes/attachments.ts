@@ -20,15 +20,10 @@ const FILENAME_LENGTH_MAX = 200;
 const SHOWN_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export function attachmentRoutes(context: HttpContext): Route[] {
-  const { store } = context;
+  return [...collectionRoutes(context), ...memberRoutes(context)];
+}
 
-  const attachmentOf = async ({ principal, params }: PersonalCall, action: "see" | "speak"): Promise<AttachmentRow> => {
-    const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], action);
-    const row = await store.attachments.get(params["attachment_id"] ?? "");
-    if (row === null || row.ws_id !== ws_id) throw notFound("There is no such attachment.");
-    return row;
-  };
-
+function collectionRoutes({ store, clock }: HttpContext): Route[] {
   return [
     route({
       method: "POST",
@@ -47,7 +42,8 @@ export function attachmentRoutes(context: HttpContext): Route[] {
           media_type: sniffMediaType(bytes),
           size: bytes.length,
         };
-        await store.attachments.save({ ...about, ws_id, user_id: principal.user_id, created: timestamp(context.clock) }, bytes);
+        const row = { ...about, ws_id, user_id: principal.user_id, created: timestamp(clock) };
+        await store.attachments.save(row, bytes);
         return about;
       },
     }),
@@ -59,12 +55,25 @@ export function attachmentRoutes(context: HttpContext): Route[] {
       answer: AttachmentsAnswer,
       async handle({ principal, params }) {
         const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "see");
-        const attachments = (await store.attachments.list(ws_id)).map(({ attachment_id, filename, media_type, size }) => {
+        const rows = await store.attachments.list(ws_id);
+        const attachments = rows.map(({ attachment_id, filename, media_type, size }) => {
           return { attachment_id, filename, media_type, size };
         });
         return { attachments };
       },
     }),
+  ];
+}
+
+function memberRoutes({ store }: HttpContext): Route[] {
+  const attachmentOf = async ({ principal, params }: PersonalCall, action: "see" | "speak"): Promise<AttachmentRow> => {
+    const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], action);
+    const row = await store.attachments.get(params["attachment_id"] ?? "");
+    if (row === null || row.ws_id !== ws_id) throw notFound("There is no such attachment.");
+    return row;
+  };
+
+  return [
     route({
       method: "GET",
       path: PATHS.attachment,
@@ -101,7 +110,9 @@ export function attachmentRoutes(context: HttpContext): Route[] {
 
 /** The one file of a form. The platform's own parser reads it, so no form library is loaded for the rare upload. */
 async function uploadedFile(body: unknown, content_type: string | undefined): Promise<File> {
-  if (!Buffer.isBuffer(body)) throw invalid("Send the file as multipart/form-data with the field file.", { field: "file" });
+  if (!Buffer.isBuffer(body)) {
+    throw invalid("Send the file as multipart/form-data with the field file.", { field: "file" });
+  }
   let form: FormData;
   try {
     form = await new Response(new Uint8Array(body), { headers: { "content-type": content_type ?? "" } }).formData();
@@ -117,6 +128,10 @@ async function uploadedFile(body: unknown, content_type: string | undefined): Pr
 /** A name without folders and control characters, for people; nothing is saved under it here. */
 function cleanFilename(name: string): string {
   const base = name.split(/[\\/]/).at(-1) ?? "";
-  const clean = [...base.replace(/\p{Cc}/gu, "")].slice(0, FILENAME_LENGTH_MAX).join("").trim();
+  const clean = base
+    .replace(/\p{Cc}/gu, "")
+    .slice(0, FILENAME_LENGTH_MAX)
+    .toWellFormed()
+    .trim();
   return clean === "" || clean === "." || clean === ".." ? "file" : clean;
 }

@@ -26,7 +26,8 @@ export function memoryRoutes({ store, clock }: HttpContext): Route[] {
         const reach = reachOf(principal);
         const limit = query.limit ?? LIST_DEFAULT;
         const words = query.query?.trim() ?? "";
-        const rows = words === "" ? await store.memories.list(reach, limit) : await store.memories.search(reach, words, limit);
+        const rows =
+          words === "" ? await store.memories.list(reach, limit) : await store.memories.search(reach, words, limit);
         return { memories: rows.map(shown), total: await store.memories.count(reach) };
       },
     }),

@@ -1,6 +1,8 @@
+import type { ApproveResult } from "../../contracts/engine.ts";
 import type { WorkstreamAction } from "../../auth/authorize.ts";
 import { ApproveAnswer, ApproveBody, PlanBody } from "../../protocol/approval.ts";
 import { CommandAnswer, OkAnswer, PlanAnswer, RewindAnswer } from "../../protocol/answers.ts";
+import type { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { CancelAnswer, CancelBody, CommandBody, RewindBody, SendAnswer, SendBody } from "../../protocol/workstream.ts";
 import { accessWorkstream } from "../access.ts";
@@ -43,14 +45,10 @@ function sendRoutes(context: HttpContext): Route[] {
       answer: OkAnswer,
       async handle({ principal, params }) {
         const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "speak");
-        switch (await engine.withdraw(ws_id, params["msg_id"] ?? "")) {
-          case "withdrawn":
-            return { status: "ok" };
-          case "joined":
-            throw conflict("The agent has read this message already.");
-          case "unknown":
-            throw notFound("There is no such queued message.");
-        }
+        const outcome = await engine.withdraw(ws_id, params["msg_id"] ?? "");
+        if (outcome === "joined") throw conflict("The agent has read this message already.");
+        if (outcome === "unknown") throw notFound("There is no such queued message.");
+        return { status: "ok" };
       },
     }),
     route({
@@ -158,7 +156,15 @@ async function decide(
   body: ApproveBody,
   decided_by: ReturnType<typeof personOf>,
 ): Promise<ApproveAnswer> {
-  const { approved, feedback = null, always = false, scope = null, cycle_id = null, call_id = null, calls = null } = body;
+  const {
+    approved,
+    feedback = null,
+    always = false,
+    scope = null,
+    cycle_id = null,
+    call_id = null,
+    calls = null,
+  } = body;
   const request = { approved, feedback, always, scope, cycle_id, call_id, calls, decided_by };
   const result = await context.engine.approve(ws_id, request);
   if (result.ok) {
@@ -166,16 +172,12 @@ async function decide(
     await audit(context, decided_by.user_id, "approval.decided", result.cycle_id, details);
     return { status: "ok", cycle_id: result.cycle_id };
   }
-  switch (result.reason) {
-    case "nothing_pending":
-      throw conflict(result.error);
-    case "settled":
-      throw conflict(result.error, {
-        cycle_id: result.cycle_id,
-        approved: result.approved,
-        decided_by: result.decided_by,
-      });
-    case "invalid":
-      throw invalid(result.error);
-  }
+  throw refusalOf(result);
+}
+
+function refusalOf(result: Extract<ApproveResult, { ok: false }>): AppError {
+  if (result.reason === "invalid") return invalid(result.error);
+  if (result.reason === "nothing_pending") return conflict(result.error);
+  const { cycle_id, approved, decided_by } = result;
+  return conflict(result.error, { cycle_id, approved, decided_by });
 }

@@ -97,7 +97,9 @@ function grantRoutes(context: HttpContext): Route[] {
       answer: OkAnswer,
       async handle({ principal, params }) {
         const grant_id = params["grant_id"] ?? "";
-        if (!(await store.approvals.revokeGrant(grant_id, timestamp(clock)))) throw notFound("There is no such live grant.");
+        if (!(await store.approvals.revokeGrant(grant_id, timestamp(clock)))) {
+          throw notFound("There is no such live grant.");
+        }
         await audit(context, principal.user_id, "grant.revoked", grant_id);
         return { status: "ok" };
       },

@@ -24,7 +24,11 @@ export function postedRoutes({ store, clock }: HttpContext): Route[] {
       answer: OkAnswer,
       async handle({ params, body }) {
         if ((await store.workstreams.get(body.ws_id)) === null) throw unknownWorkstream();
-        await store.channels.savePosted({ ...body, channel_type: params["channel_type"] ?? "", created: timestamp(clock) });
+        await store.channels.savePosted({
+          ...body,
+          channel_type: params["channel_type"] ?? "",
+          created: timestamp(clock),
+        });
         return { status: "ok" };
       },
     }),

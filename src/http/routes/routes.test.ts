@@ -5,7 +5,11 @@ import { bearer, createRig, type Rig } from "../testing/rig.ts";
 type Method = "GET" | "POST" | "DELETE";
 
 function caller(rig: Rig, headers: Record<string, string>) {
-  return async (method: Method, url: string, payload?: object): Promise<{ status: number; body: Record<string, unknown> }> => {
+  return async (
+    method: Method,
+    url: string,
+    payload?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }> => {
     const answer = await rig.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
     return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
   };
@@ -27,9 +31,14 @@ test("a workstream is made once for an id, and its first message is said once", 
   const otto = caller(rig, bearer((await rig.person("otto")).token));
   expect((await otto("POST", "/v1/api/workstreams/new", { ws_id })).status).toBe(409);
   expect((await call("POST", "/v1/api/workstreams/new", { ws_id: "short" })).body).toMatchObject({ field: "ws_id" });
-  expect(await call("POST", "/v1/api/workstreams/new", { model: "nonesuch" })).toMatchObject({ status: 400, body: { field: "model" } });
+  expect(await call("POST", "/v1/api/workstreams/new", { model: "nonesuch" })).toMatchObject({
+    status: 400,
+    body: { field: "model" },
+  });
   expect((await call("GET", "/v1/api/workstreams")).body).toEqual({
-    workstreams: [{ ws_id, name: "Work", state: "idle", kind: "main", parent_ws_id: null, user_id: expect.any(String) }],
+    workstreams: [
+      { ws_id, name: "Work", state: "idle", kind: "main", parent_ws_id: null, user_id: expect.any(String) },
+    ],
   });
 });
 
@@ -38,7 +47,9 @@ test("what runs unasked needs the approve scope (AUTH-03)", async () => {
   const call = caller(rig, bearer((await rig.person("otto", "read,write")).token));
   expect((await call("POST", "/v1/api/workstreams/new", { auto_approve: true })).status).toBe(403);
   expect((await call("POST", "/v1/api/workstreams/new", { auto_approve_tools: ["bash"] })).status).toBe(403);
-  expect((await call("POST", "/v1/api/workstreams/new", { auto_approve: false, auto_approve_tools: [] })).status).toBe(200);
+  expect((await call("POST", "/v1/api/workstreams/new", { auto_approve: false, auto_approve_tools: [] })).status).toBe(
+    200,
+  );
 });
 
 test("a gateway makes workstreams for the person whom it names, with that person's rights", async () => {
@@ -57,7 +68,14 @@ test("decisions that come too late or to nothing are told who decided (APPR-12)"
   const approve = () => call("POST", `/v1/api/workstreams/${ws_id}/approve`, { approved: true });
   expect(await approve()).toMatchObject({ status: 409, body: { error: expect.any(String) } });
   const decided_by = { user_id: "u2", name: "Otto" };
-  rig.engine.approval = { ok: false, reason: "settled", error: "Already approved by Otto.", cycle_id: "c1", approved: true, decided_by };
+  rig.engine.approval = {
+    ok: false,
+    reason: "settled",
+    error: "Already approved by Otto.",
+    cycle_id: "c1",
+    approved: true,
+    decided_by,
+  };
   expect(await approve()).toEqual({
     status: 409,
     body: { error: "Already approved by Otto.", code: "conflict", cycle_id: "c1", approved: true, decided_by },
@@ -65,7 +83,9 @@ test("decisions that come too late or to nothing are told who decided (APPR-12)"
   rig.engine.approval = { ok: true, cycle_id: "c2" };
   expect(await approve()).toEqual({ status: 200, body: { status: "ok", cycle_id: "c2" } });
   const audit = await call("GET", "/v1/api/admin/audit?action=approval.decided");
-  expect(audit.body).toMatchObject({ entries: [{ user_id: anna.user_id, target: "c2", details: { ws_id, approved: true } }] });
+  expect(audit.body).toMatchObject({
+    entries: [{ user_id: anna.user_id, target: "c2", details: { ws_id, approved: true } }],
+  });
 });
 
 test("an invited person sees and speaks, and nothing else (AUTH-04)", async () => {
@@ -77,8 +97,16 @@ test("an invited person sees and speaks, and nothing else (AUTH-04)", async () =
   expect((await call("POST", at("invite"), { username: "Otto" })).body).toMatchObject({ status: "ok", name: "otto" });
   expect((await call("POST", at("invite"), { username: "nobody" })).status).toBe(404);
   expect((await otto("POST", at("send"), { message: "hi" })).status).toBe(200);
-  expect((await otto("GET", at("history"))).body).toMatchObject({ cursor: 1, messages: [{ role: "user", content: "hi", sender: { name: "otto" } }] });
-  for (const [what, payload] of [["approve", { approved: true }], ["close", {}], ["delete", {}], ["invite", { username: "otto" }]] as const) {
+  expect((await otto("GET", at("history"))).body).toMatchObject({
+    cursor: 1,
+    messages: [{ role: "user", content: "hi", sender: { name: "otto" } }],
+  });
+  for (const [what, payload] of [
+    ["approve", { approved: true }],
+    ["close", {}],
+    ["delete", {}],
+    ["invite", { username: "otto" }],
+  ] as const) {
     expect([what, (await otto("POST", at(what), payload)).status]).toEqual([what, 403]);
   }
   expect((await otto("POST", "/v1/api/command", { command: "/status", ws_id })).status).toBe(200);
@@ -97,7 +125,10 @@ test("a history holds the newest messages, over many entries and without what wa
   await say("last");
   const history = async (query: string): Promise<unknown> => {
     const { body } = await call("GET", `/v1/api/workstreams/${ws_id}/history${query}`);
-    return { cursor: body["cursor"], contents: (body["messages"] as { content: string }[]).map((message) => message.content) };
+    return {
+      cursor: body["cursor"],
+      contents: (body["messages"] as { content: string }[]).map((message) => message.content),
+    };
   };
   expect(await history("")).toEqual({ cursor: 705, contents: ["first", "out", "last"] });
   expect(await history("?limit=2")).toEqual({ cursor: 705, contents: ["out", "last"] });
@@ -122,12 +153,24 @@ test("an upload is named by what it is, comes back as it was, and belongs to one
   const shown = await fetch(`${url}/${page["attachment_id"]}`, { headers: bearer(anna.token) });
   expect(shown.headers.get("content-type")).toBe("application/octet-stream");
   expect(shown.headers.get("content-disposition")).toMatch(/^attachment/);
-  expect((await call("GET", `/v1/api/workstreams/${ws_id}/attachments`)).body).toMatchObject({ attachments: [saved, page] });
+  expect((await call("GET", `/v1/api/workstreams/${ws_id}/attachments`)).body).toMatchObject({
+    attachments: [saved, page],
+  });
   const other = await rig.workstream(anna);
   const stolen = { message: "look", attachment_ids: [saved["attachment_id"]] };
-  expect((await call("POST", `/v1/api/workstreams/${other}/send`, stolen)).body).toMatchObject({ field: "attachment_ids" });
+  expect((await call("POST", `/v1/api/workstreams/${other}/send`, stolen)).body).toMatchObject({
+    field: "attachment_ids",
+  });
   expect((await upload(new Uint8Array(26 * 1024 * 1024), "big")).status).toBe(413);
-  expect((await fetch(url, { method: "POST", headers: { ...bearer(anna.token), "content-type": "multipart/form-data" }, body: "x" })).status).toBe(400);
+  expect(
+    (
+      await fetch(url, {
+        method: "POST",
+        headers: { ...bearer(anna.token), "content-type": "multipart/form-data" },
+        body: "x",
+      })
+    ).status,
+  ).toBe(400);
   expect((await call("DELETE", `/v1/api/workstreams/${ws_id}/attachments/${saved["attachment_id"]}`)).status).toBe(200);
   expect((await call("GET", `/v1/api/workstreams/${ws_id}/attachments/${saved["attachment_id"]}`)).status).toBe(404);
 });
@@ -137,7 +180,9 @@ test("memories are a person's own; those for everybody need the approve scope", 
   const otto = caller(rig, bearer((await rig.person("otto", "read,write")).token));
   const saved = await call("POST", "/v1/api/memories", { key: "colour", value: "green" });
   const memory_id = (saved.body["memory"] as { memory_id: string }).memory_id;
-  expect((await call("POST", "/v1/api/memories", { key: "colour", value: "blue" })).body).toMatchObject({ previous: "green" });
+  expect((await call("POST", "/v1/api/memories", { key: "colour", value: "blue" })).body).toMatchObject({
+    previous: "green",
+  });
   expect((await otto("GET", "/v1/api/memories")).body).toEqual({ memories: [], total: 0 });
   expect((await otto("DELETE", `/v1/api/memories/${memory_id}`)).status).toBe(404);
   expect((await otto("POST", "/v1/api/memories", { key: "k", value: "v", scope: "global" })).status).toBe(403);
@@ -150,18 +195,24 @@ test("memories are a person's own; those for everybody need the approve scope", 
 
 test("people, tokens and links are administrated, and each act is on record", async () => {
   const { rig, call } = await setUp();
-  const made = await call("POST", "/v1/api/admin/users", { username: "Otto", password: "long enough", scopes: "write" });
+  const made = await call("POST", "/v1/api/admin/users", {
+    username: "Otto",
+    password: "long enough",
+    scopes: "write",
+  });
   expect(made.body).toMatchObject({ username: "otto", scopes: "read,write", has_password: true });
   expect(made.body).not.toHaveProperty("password_hash");
   expect((await call("POST", "/v1/api/admin/users", { username: "OTTO" })).status).toBe(409);
-  expect((await call("POST", "/v1/api/admin/users", { username: "x", scopes: "service" })).body).toMatchObject({ field: "scopes" });
-  const user_id = made.body["user_id"];
+  expect((await call("POST", "/v1/api/admin/users", { username: "x", scopes: "service" })).body).toMatchObject({
+    field: "scopes",
+  });
+  const user_id = String(made.body["user_id"]);
   const token = await call("POST", "/v1/api/admin/tokens", { user_id, expires_days: 1 });
   expect(token.body).toMatchObject({ token: expect.stringMatching(/^ts_[0-9a-f]{64}$/), scopes: "read,write" });
   const otto = caller(rig, bearer(String(token.body["token"])));
   expect((await otto("GET", "/v1/api/workstreams")).status).toBe(200);
   expect(JSON.stringify((await call("GET", "/v1/api/admin/tokens")).body)).not.toMatch(/token_hash|ts_[0-9a-f]{64}/);
-  expect((await call("DELETE", `/v1/api/admin/tokens/${token.body["token_id"]}`)).status).toBe(200);
+  expect((await call("DELETE", `/v1/api/admin/tokens/${String(token.body["token_id"])}`)).status).toBe(200);
   expect((await otto("GET", "/v1/api/workstreams")).status).toBe(401);
   const link = { user_id, channel_type: "discord", channel_user_id: "42" };
   expect((await call("POST", "/v1/api/admin/links", link)).body).toMatchObject({ username: "otto" });
@@ -169,9 +220,13 @@ test("people, tokens and links are administrated, and each act is on record", as
   expect((await call("DELETE", `/v1/api/admin/users/${user_id}`)).status).toBe(200);
   expect((await call("GET", "/v1/api/admin/links")).body).toEqual({ links: [] });
   const audit = (await call("GET", "/v1/api/admin/audit")).body["entries"] as { action: string }[];
-  expect(audit.map((entry) => entry.action).toSorted()).toEqual(
-    ["link.created", "token.created", "token.revoked", "user.created", "user.deleted"],
-  );
+  expect(audit.map((entry) => entry.action).toSorted()).toEqual([
+    "link.created",
+    "token.created",
+    "token.revoked",
+    "user.created",
+    "user.deleted",
+  ]);
 });
 
 test("a gateway links by token, with the token's scopes, and not by guessing", async () => {
@@ -185,7 +240,9 @@ test("a gateway links by token, with the token's scopes, and not by guessing", a
   expect(link.body).toMatchObject({ user_id: anna.user_id, username: "anna", scopes: "read,write,approve" });
   expect((await gateway("POST", links, { channel_user_id: "2", token: anna.token })).status).toBe(409);
   expect((await gateway("GET", `${links}/2`)).body).toMatchObject({ username: "anna" });
-  expect((await gateway("GET", "/v1/api/channels/links_of/anna")).body).toMatchObject({ links: [{ channel_user_id: "2" }] });
+  expect((await gateway("GET", "/v1/api/channels/links_of/anna")).body).toMatchObject({
+    links: [{ channel_user_id: "2" }],
+  });
   expect((await gateway("DELETE", `${links}/2`)).status).toBe(200);
   expect((await gateway("GET", `${links}/2`)).status).toBe(404);
 });
@@ -196,14 +253,24 @@ test("a gateway keeps here what it shows, up to where, and which messages are it
   const channel = "/v1/api/channels/discord";
   const made = await gateway("POST", `${channel}/routes`, { channel_id: "t1", ws_id, kind: "thread" });
   expect(made.body).toMatchObject({ channel_type: "discord", channel_id: "t1", ws_id, cursor_seq: 0 });
-  const again = await gateway("POST", `${channel}/routes`, { channel_id: "t1", ws_id: await rig.workstream(anna), kind: "thread" });
+  const again = await gateway("POST", `${channel}/routes`, {
+    channel_id: "t1",
+    ws_id: await rig.workstream(anna),
+    kind: "thread",
+  });
   expect(again.body["ws_id"]).toBe(ws_id);
-  expect((await gateway("POST", `${channel}/routes/t1/cursor`, { cursor_seq: 5 })).body).toMatchObject({ cursor_seq: 5 });
-  expect((await gateway("POST", `${channel}/routes/t1/cursor`, { cursor_seq: 3 })).body).toMatchObject({ cursor_seq: 5 });
+  expect((await gateway("POST", `${channel}/routes/t1/cursor`, { cursor_seq: 5 })).body).toMatchObject({
+    cursor_seq: 5,
+  });
+  expect((await gateway("POST", `${channel}/routes/t1/cursor`, { cursor_seq: 3 })).body).toMatchObject({
+    cursor_seq: 5,
+  });
   const posted = { channel_id: "t1", message_id: "m1", ws_id, shows: "card:c1", part: 0 };
   expect((await gateway("POST", `${channel}/posted`, posted)).status).toBe(200);
   expect((await gateway("GET", `${channel}/posted/m1`)).body).toMatchObject(posted);
-  expect((await gateway("GET", `${channel}/posted?ws_id=${ws_id}&shows=card:c1`)).body).toMatchObject({ posted: [posted] });
+  expect((await gateway("GET", `${channel}/posted?ws_id=${ws_id}&shows=card:c1`)).body).toMatchObject({
+    posted: [posted],
+  });
   expect((await gateway("GET", `${channel}/posted?channel_id=t1`)).body).toMatchObject({ posted: [posted] });
   expect((await gateway("GET", `${channel}/posted`)).status).toBe(400);
   expect((await gateway("GET", `/v1/api/workstreams/${ws_id}/history`)).status).toBe(200);
@@ -218,7 +285,8 @@ test("services live as long as they give signs of life, at web addresses alone",
   const beat = (url: string) => gateway("POST", "/v1/api/services", { service_type: "channel", service_id: "g1", url });
   expect((await beat("ftp://host")).body).toMatchObject({ field: "url" });
   expect((await beat("http://127.0.0.1:8091")).status).toBe(200);
-  const healthy = async (): Promise<unknown> => (await gateway("GET", "/v1/api/services?service_type=channel")).body["services"];
+  const healthy = async (): Promise<unknown> =>
+    (await gateway("GET", "/v1/api/services?service_type=channel")).body["services"];
   expect(await healthy()).toMatchObject([{ service_id: "g1", url: "http://127.0.0.1:8091", metadata: {} }]);
   rig.clock.advance(121_000);
   expect(await healthy()).toEqual([]);

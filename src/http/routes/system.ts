@@ -27,7 +27,8 @@ const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>turnstone API</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css"><link rel="icon" href="/docs/favicon-32x32.png"></head>
-<body><div id="page"></div><script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
+<body><div id="page"></div>
+<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/start.js"></script></body>
 </html>
 `;
 

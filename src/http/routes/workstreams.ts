@@ -11,7 +11,6 @@ import {
   SavedWorkstreamsAnswer,
   WorkstreamsAnswer,
 } from "../../protocol/answers.ts";
-import { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { CloseBody, NewWorkstreamAnswer, NewWorkstreamBody } from "../../protocol/workstream.ts";
 import { accessWorkstream } from "../access.ts";
@@ -244,16 +243,10 @@ async function createOrFind(
     ...(resume_ws === null ? {} : { resume_ws }),
   });
   if (result.ok) return result;
-  switch (result.reason) {
-    case "unknown_model":
-      throw invalid(result.error, { field: "model" });
-    case "unknown_workstream":
-      throw new AppError(404, "not_found", result.error);
-    case "taken": {
-      // A client that lost the answer asks again with the same ids: it gets the same workstream.
-      const workstream = ws_id === undefined ? null : await store.workstreams.get(ws_id);
-      if (workstream === null || workstream.user_id !== owner.user_id) throw conflict(result.error);
-      return { workstream, resumed: false, message_count: workstream.message_count };
-    }
-  }
+  if (result.reason === "unknown_model") throw invalid(result.error, { field: "model" });
+  if (result.reason === "unknown_workstream") throw notFound(result.error);
+  // A client that lost the answer asks again with the same id: it gets the same workstream.
+  const workstream = ws_id === undefined ? null : await store.workstreams.get(ws_id);
+  if (workstream === null || workstream.user_id !== owner.user_id) throw conflict(result.error);
+  return { workstream, resumed: false, message_count: workstream.message_count };
 }

@@ -1,4 +1,11 @@
-import type { ApproveResult, CreateRequest, CreateResult, Engine, IncomingMessage, LiveSnapshot } from "../../contracts/engine.ts";
+import type {
+  ApproveResult,
+  CreateRequest,
+  CreateResult,
+  Engine,
+  IncomingMessage,
+  LiveSnapshot,
+} from "../../contracts/engine.ts";
 import type { Store } from "../../contracts/store.ts";
 import { newId } from "../../lib/ids.ts";
 import type { EphemeralEvent, KeptEvent } from "../../protocol/event.ts";
@@ -51,7 +58,9 @@ export class JournalEngine implements Engine {
   }
 
   async create(request: CreateRequest): Promise<CreateResult> {
-    if (request.model_alias === "nonesuch") return { ok: false, reason: "unknown_model", error: "There is no such model." };
+    if (request.model_alias === "nonesuch") {
+      return { ok: false, reason: "unknown_model", error: "There is no such model." };
+    }
     const ws_id = request.ws_id ?? newId();
     const workstream = {
       ws_id,
@@ -74,15 +83,30 @@ export class JournalEngine implements Engine {
       updated: AT,
       closed: null,
     };
-    if (!(await this.store.workstreams.create(workstream))) return { ok: false, reason: "taken", error: "That id is taken." };
-    this.bus.publishGlobal({ type: "ws_created", ws_id, name: workstream.name, kind: "main", parent_ws_id: null, user_id: request.user_id });
+    if (!(await this.store.workstreams.create(workstream))) {
+      return { ok: false, reason: "taken", error: "That id is taken." };
+    }
+    this.bus.publishGlobal({
+      type: "ws_created",
+      ws_id,
+      name: workstream.name,
+      kind: "main",
+      parent_ws_id: null,
+      user_id: request.user_id,
+    });
     return { ok: true, workstream, resumed: false, message_count: 0 };
   }
 
   async send(ws_id: string, message: IncomingMessage): Promise<{ status: "ok"; msg_id: string }> {
     const sender = message.sender === null ? {} : { sender: message.sender };
     const client_send_ids = message.client_send_id === null ? [] : [message.client_send_id];
-    await this.append(ws_id, { type: "user_turn", content: message.content, source: message.source, client_send_ids, ...sender });
+    await this.append(ws_id, {
+      type: "user_turn",
+      content: message.content,
+      source: message.source,
+      client_send_ids,
+      ...sender,
+    });
     return { status: "ok", msg_id: newId() };
   }
 

@@ -51,7 +51,13 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
     engine,
     store,
     clock,
-    log: createLog({ level: "debug", format: "json", redact: (text) => text, write: (line) => log.push(line), now: Date.now }),
+    log: createLog({
+      level: "debug",
+      format: "json",
+      redact: (text) => text,
+      write: (line) => log.push(line),
+      now: Date.now,
+    }),
     options: {
       host: "127.0.0.1",
       version: "1.2.3",
