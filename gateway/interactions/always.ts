@@ -4,7 +4,7 @@ import { encodeCustomId } from "../render/custom_id.ts";
 import { clip } from "../render/defuse.ts";
 import { textView, type Choice } from "../render/view.ts";
 import { decide } from "./approve.ts";
-import { pressedId, tell } from "./common.ts";
+import { pressedId, tell, tellRefusal, workstreamOfPress } from "./common.ts";
 import { interaction } from "./interaction.ts";
 
 const HOUR_S = 3600;
@@ -17,7 +17,10 @@ export const alwaysButton = interaction({
   async run(gateway, press, { subject }) {
     await press.defer({ private: true });
     const items = askedItems(gateway.pending.items(subject));
-    const menu = { id: encodeCustomId("grant", subject) ?? "grant", placeholder: "Approve, and from now on…", choices: grantChoices(items) };
+    const ws_id = await workstreamOfPress(gateway, press);
+    if (!ws_id.ok) return tellRefusal(gateway, press, ws_id);
+    // The menu stands in a message that nobody remembers, so its id says which workstream is meant.
+    const menu = { id: encodeCustomId("grant", subject, ws_id.value) ?? "grant", placeholder: "Approve, and from now on…", choices: grantChoices(items) };
     const text = "How far should your yes reach? It can be taken back with `/grants`.";
     await press.answer({ kind: "card", colour: "orange", blocks: [{ kind: "text", text }, { kind: "menu", menu }], files: [] }, { private: true });
   },
@@ -26,12 +29,11 @@ export const alwaysButton = interaction({
 /** The choice approves and grants. */
 export const grantMenu = interaction({
   parse: (press) => pressedId(press, "menu", ["grant"]),
-  async run(gateway, press, { subject }) {
+  async run(gateway, press, { subject, call_id: ws_id }) {
     await press.acknowledge();
     const scope = scopeOf(press.chosen[0] ?? "");
     if (scope === null) return tell(press, "I do not know this choice.");
-    // The menu stands in a message that only this person sees; the workstream is that of the place.
-    if (await decide(gateway, { ...press, message_id: null }, subject, { approved: true, always: true, scope })) {
+    if (await decide(gateway, press, subject, { approved: true, always: true, scope }, ws_id)) {
       await press.answer(textView("Approved, and remembered."), { private: true });
     }
   },

@@ -17,8 +17,14 @@ export const approveButtons = interaction({
 });
 
 /** Settles a cycle. The card changes only because an event says so; this person hears of it where it did not work. */
-export async function decide(gateway: Gateway, press: Press, cycle_id: string, decision: Omit<ApproveBody, "cycle_id">): Promise<boolean> {
-  const ws_id = await workstreamOfPress(gateway, press);
+export async function decide(
+  gateway: Gateway,
+  press: Press,
+  cycle_id: string,
+  decision: Omit<ApproveBody, "cycle_id">,
+  known_ws_id: string | null = null,
+): Promise<boolean> {
+  const ws_id = known_ws_id === null ? await workstreamOfPress(gateway, press) : { ok: true as const, value: known_ws_id };
   if (!ws_id.ok) {
     await tellRefusal(gateway, press, ws_id);
     return false;

@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../src/lib/log.ts";
+import type { ApprovalItem } from "../src/protocol/approval.ts";
+import { readSettings } from "./config.ts";
+import { runGateway } from "./main.ts";
+import { startPractice } from "./practice/index.ts";
+import { assistant, JWT_SECRET, startBench, until, userTurn } from "./testing/bench.ts";
+
+const MESSAGE_CONTENT_INTENT = 1 << 15;
+
+const ITEM: ApprovalItem = {
+  call_id: "call_1", header: "bash: ls", preview: "ls", func_name: "bash", approval_label: "bash", needs_approval: true, error: null,
+};
+
+test("the same event twice is one conversation (DEVT-05)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "once");
+  bench.practice.faults.redeliver(message.thread);
+  bench.practice.as("Ada").say(message.thread, "next");
+  await bench.sent(2);
+  expect(bench.server.sent.map(({ message: text }) => text)).toEqual(["once", "next"]);
+  expect(bench.practice.threads("general")).toHaveLength(1);
+});
+
+test("after a session that could not be resumed, what was missed is read (DEVT-22)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "first");
+  await until(() => bench.server.routes.get(message.thread)?.last_inbound_id === message.thread);
+  bench.practice.faults.gatewayDown(true);
+  bench.practice.faults.forgetSessions();
+  bench.practice.faults.dropConnections();
+  bench.practice.as("Ada").say(message.thread, "second");
+  bench.practice.faults.gatewayDown(false);
+  await until(() => bench.server.sent.length === 2, 20_000);
+  expect(bench.server.sent[1]?.message).toBe("second");
+}, 30_000);
+
+test("an outage of Discord's requests delays the answer and neither loses nor doubles it", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  const end = bench.practice.faults.onRequest({ method: "POST", route: "/channels/:channel_id/messages" }, { status: 503 });
+  bench.turn(message, [assistant("The answer.")]);
+  await until(() => bench.practice.requests.filter((request) => request.status === 503).length >= 2);
+  end();
+  await bench.practice.waitFor(() => bench.practice.channelAsText(message.thread).includes("The answer."), { timeout_ms: 20_000 });
+  await until(() => bench.server.routes.get(message.thread)?.cursor_seq === 3, 20_000);
+  expect(bench.practice.messages(message.thread).filter((each) => each.content.includes("The answer."))).toHaveLength(1);
+}, 40_000);
+
+test("a streamed message that somebody deletes is posted again, whole (DREN-10)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "thinking_start", model_call_id: "1.1", model_alias: "test" });
+  bench.server.emit(message.ws_id, { type: "content", text: "Half" });
+  const half = await bench.sees(message.thread, "Half");
+  bench.practice.admin.deleteMessage(half.id);
+  bench.server.emit(message.ws_id, assistant("Half and half."));
+  await bench.sees(message.thread, "Half and half.");
+});
+
+test("a card in an archived thread is still rewritten (DREN-14)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  await bench.sees(message.thread, "may I do this");
+  bench.practice.admin.archive(message.thread);
+  bench.server.emit(message.ws_id, {
+    type: "approval_resolved", cycle_id: "cycle_1", call_ids: ["call_1"], approved: false, calls: { call_1: false }, feedback: null, always: false,
+    decided_by: null, reason: "expired",
+  });
+  await bench.sees(message.thread, "Nobody answered in time");
+});
+
+test("where the thread is locked to us, the person is asked by DM, and the answer counts", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.practice.faults.onRequest(
+    { method: "POST", route: "/channels/:channel_id/messages", path: new RegExp(message.thread) },
+    { status: 403, body: { code: 50013, message: "Missing Permissions" } },
+  );
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  await bench.practice.waitFor(() => bench.practice.dmAsText("Ada").includes("I ask you here"));
+  const card = bench.practice.dm("Ada")[0];
+  await bench.practice.as("Ada").press(card?.id ?? "", "Approve");
+  const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
+  expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
+});
+
+test("a slow server does not make an interaction fail, an expired token neither (DEVT-01, DEVT-02, DEVT-03)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  const { practice } = bench;
+  practice.faults.onRequest({ method: "POST", route: "/interactions/:interaction_id/:token/callback" }, { status: 404, body: { code: 10062, message: "Unknown interaction" } });
+  await practice.as("Ada").slash(message.thread, "stop").catch(() => {});
+  await until(() => bench.server.calls.find(({ name }) => name.endsWith("/cancel")));
+  practice.faults.clear();
+  practice.as("Ada").say(message.thread, "still alive?");
+  await bench.sent(2);
+}, 20_000);
+
+test("without the message content intent the bot runs, and mentions still work", async () => {
+  const practice = await startPractice();
+  practice.faults.disallowIntents(MESSAGE_CONTENT_INTENT);
+  const read = readSettings({
+    TURNSTONE_DISCORD_TOKEN: practice.bot_token, TURNSTONE_DISCORD_API: practice.api_url, TURNSTONE_JWT_SECRET: JWT_SECRET, TURNSTONE_CHANNEL_PORT: "0",
+    TURNSTONE_SERVER_URL: "http://127.0.0.1:9",
+  });
+  if (!read.ok) throw new Error(read.error);
+  const started = await runGateway(read.settings, { log: silentLog });
+  expect(started.ok).toBe(true);
+  if (started.ok) await started.gateway.stop();
+  await practice.close();
+}, 20_000);
+
+test("no token and a wrong token are one clear sentence each, without the token (DEVT-25)", async () => {
+  const none = readSettings({});
+  expect(none.ok ? "" : none.error).toContain("TURNSTONE_DISCORD_TOKEN");
+  await using bench = await startBench();
+  const wrong = { ...bench.settings, discord: { ...bench.settings.discord, token: "wrong.token.here" } };
+  const started = await runGateway(wrong, { log: silentLog });
+  expect(started.ok ? "" : started.error).toContain("refuses the token");
+  expect(started.ok ? "" : started.error).not.toContain("wrong.token.here");
+});
+
+test("commands are registered once, whatever reconnects (DEVT-23)", async () => {
+  await using bench = await startBench();
+  const puts = (): number => bench.practice.requests.filter((request) => request.method === "PUT" && request.route?.endsWith("/commands") === true).length;
+  await until(() => puts() === 1);
+  await bench.restart();
+  await until(() => bench.practice.requests.filter((request) => request.method === "GET" && request.route?.endsWith("/commands") === true).length === 2);
+  expect(puts()).toBe(1);
+  expect(bench.practice.as("Ada").commands("general").map(({ name }) => name)).toContain("ask");
+});
+
+test("/ask opens a thread with the question, and commands in wrong places say so (DEVT-16)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const ada = bench.practice.as("Ada");
+  await until(() => ada.commands("general").length > 0);
+  await ada.slash("general", "ask", { message: "What is new?" });
+  expect((await bench.sent(1)).message).toBe("What is new?");
+  await bench.sees("general", "**Ada** asks: What is new?");
+  await ada.slash("random", "stop");
+  await bench.practice.waitFor(() => ada.channelAsText("random").includes("There is no conversation with me here"));
+});

@@ -1,0 +1,135 @@
+import { SignJWT } from "jose";
+import { expect, test } from "vitest";
+import { JWT_SECRET, startBench, until, type Bench } from "../testing/bench.ts";
+
+interface TokenParts {
+  secret?: string;
+  audience?: string | null;
+  issuer?: string;
+  scopes?: string;
+  issued_s?: number;
+  expires_s?: number | null;
+  algorithm?: string;
+}
+
+/** A token like the server's, or one that is wrong in some way. Times are relative to now, in seconds. */
+async function token({ secret = JWT_SECRET, audience = "turnstone-channel", issuer = "turnstone", scopes = "write", issued_s = 0, expires_s = 60, algorithm = "HS256" }: TokenParts = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const jwt = new SignJWT({ scopes }).setProtectedHeader({ alg: algorithm }).setSubject("server").setIssuer(issuer).setIssuedAt(now + issued_s);
+  if (audience !== null) jwt.setAudience(audience);
+  if (expires_s !== null) jwt.setExpirationTime(now + expires_s);
+  return jwt.sign(new TextEncoder().encode(secret));
+}
+
+async function notify(bench: Bench, body: unknown, bearer?: string): Promise<{ status: number; body: Answer }> {
+  const response = await fetch(`http://127.0.0.1:${bench.gateway.port}/v1/api/notify`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${bearer ?? (await token())}` },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}
+
+interface Answer {
+  error?: string;
+  results?: { status: string; channel_id: string; message_id?: string; message_ids?: string[] }[];
+}
+
+test("a notification reaches its person by DM, with a title that cannot break out, and alerts nobody else", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const answer = await notify(bench, { target: { username: "ada" }, title: "**Build**\n", message: "@everyone done", ws_id: "w", notification_id: "n1" });
+  expect(answer.status).toBe(200);
+  expect(answer.body.results).toMatchObject([{ channel_type: "discord", channel_id: bench.practice.userId("Ada"), status: "sent" }]);
+  const [message] = bench.practice.dm("Ada");
+  expect(message?.content).toBe("**\\*\\*Build\\*\\***\n@everyone done");
+  const posted = await until(() => bench.server.posted.find((row) => row.shows === "notification:n1"));
+  expect(posted).toMatchObject({ ws_id: "w", message_id: message?.id, part: 0 });
+});
+
+test("the same notification is delivered once and answered alike, also after a restart", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const body = { target: { username: "ada" }, message: "once", ws_id: "w", notification_id: "n1" };
+  const [first, second] = await Promise.all([notify(bench, body), notify(bench, body)]);
+  expect(second).toEqual(first);
+  await bench.restart();
+  expect(await notify(bench, body)).toEqual(first);
+  expect(bench.practice.dm("Ada")).toHaveLength(1);
+});
+
+test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10)", async () => {
+  await using bench = await startBench();
+  const body = { target: { username: "nobody" }, message: "x" };
+  const status = async (parts: TokenParts): Promise<number> => (await notify(bench, body, await token(parts))).status;
+  expect(await status({})).toBe(404);
+  expect(await status({ secret: "another secret, long enough for HS256" })).toBe(401);
+  expect(await status({ audience: "turnstone-server" })).toBe(401);
+  expect(await status({ audience: null })).toBe(401);
+  expect(await status({ issuer: "somebody" })).toBe(401);
+  expect(await status({ expires_s: null })).toBe(401);
+  expect(await status({ algorithm: "HS512", secret: JWT_SECRET.repeat(2) })).toBe(401);
+  expect(await status({ issued_s: -200, expires_s: -120 })).toBe(401);
+  expect(await status({ issued_s: -200, expires_s: -20 })).toBe(404);
+  expect(await status({ issued_s: 20 })).toBe(404);
+  expect(await status({ issued_s: 120, expires_s: 300 })).toBe(401);
+  expect(await status({ scopes: "read" })).toBe(403);
+  const none = `${btoa(JSON.stringify({ alg: "none" }))}.${btoa(JSON.stringify({ sub: "x" }))}.`;
+  expect((await notify(bench, body, none)).status).toBe(401);
+});
+
+test("a bad request is told what is wrong with it (NTFY-13, NTFY-14, NTFY-16, NTFY-17, NTFY-25)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const target = { username: "ada" };
+  const bad: unknown[] = [
+    "{", "[]", "null", { target: "username", message: "x" }, { target: [], message: "x" }, { target: null, message: "x" },
+    { target: { username: {} }, message: "x" }, { target: { channel_type: "discord" }, message: "x" }, { target: { username: " " }, message: "x" },
+    { target: { username: "ada", channel_type: "discord", channel_id: "1" }, message: "x" }, { target, message: " \u200b " }, { target, message: 5 },
+    { target, message: "x".repeat(2001) }, { message: "x" }, { target: { channel_type: "discord", channel_id: 5 }, message: "x" },
+  ];
+  for (const body of bad) {
+    const answer = await notify(bench, body);
+    expect([body, answer.status]).toEqual([body, 400]);
+    expect(answer.body.error?.length).toBeGreaterThan(5);
+  }
+  expect((await notify(bench, { target, message: "😀".repeat(2000) })).status).toBe(200);
+  expect((await notify(bench, `{"target":{"username":"ada"},"message":"x","__proto__":{"polluted":true}}`)).status).toBe(200);
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  expect((await notify(bench, `"${"x".repeat(11 * 1024 * 1024)}"`)).status).toBe(413);
+});
+
+test("each target has its own outcome: closed DMs, no id, no adapter, a channel that is not served (NTFY-15, NTFY-18, NTFY-20, NTFY-21)", async () => {
+  await using bench = await startBench({ discord: { channels: ["5"] } });
+  const { practice } = bench;
+  const status = async (target: unknown): Promise<string | undefined> => {
+    const answer = await notify(bench, { target, message: "hello" });
+    return answer.body.results?.[0]?.status ?? answer.body.error;
+  };
+  expect(await status({ channel_type: "discord", channel_id: "general" })).toBe("failed");
+  expect(await status({ channel_type: "slack", channel_id: "1" })).toBe("no_adapter");
+  expect(await status({ channel_type: "discord", channel_id: practice.channelId("general") })).toBe("failed");
+  expect(await status({ channel_type: "discord", channel_id: practice.userId("Ben") })).toBe("sent");
+  expect(await status({ username: "nobody" })).toBe("target not found or has no linked channels");
+  practice.faults.closeDms("Cleo", true);
+  expect(await status({ channel_type: "discord", channel_id: practice.userId("Cleo") })).toBe("failed");
+});
+
+test("every part of a long notification is remembered (NTFY-22)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const answer = await notify(bench, { target: { username: "ada" }, title: "t", message: "word ".repeat(399) + "word.", ws_id: "w", notification_id: "n" });
+  const ids = answer.body.results?.[0]?.message_ids ?? [];
+  expect(ids).toHaveLength(2);
+  expect(bench.server.posted.map((row) => row.message_id)).toEqual(ids);
+});
+
+test("the gateway registers, answers /health without a token, and says goodbye", async () => {
+  await using bench = await startBench();
+  await until(() => bench.server.services.size === 1);
+  const health = await fetch(`http://127.0.0.1:${bench.gateway.port}/health`);
+  expect(await health.json()).toMatchObject({ status: "ok" });
+  await bench.gateway.stop();
+  expect(bench.server.services.size).toBe(0);
+  bench.gateway = { ...bench.gateway, stop: () => Promise.resolve() };
+});
