@@ -1,11 +1,5 @@
 import type { Capabilities } from "../contracts/provider.ts";
 
-/**
- * What is believed of models by the beginning of their names; the longest beginning that fits wins. From the vendors'
- * model pages as of {@link CAPABILITIES_DATE}. A setting overrides any key.
- */
-export const CAPABILITIES_DATE = "2026-11-30";
-
 /** For a model that nobody knows, on any server: what the plainest accepts. */
 const UNKNOWN: Capabilities = {
   context_window: 131_072,
@@ -80,6 +74,10 @@ const ANTHROPIC_LATEST: Capabilities = {
   effort_levels: ["low", "medium", "high", "xhigh", "max"],
 };
 
+/**
+ * What is believed of models by the beginning of their names; the longest beginning that fits wins. As known on
+ * 2026-11-30. Where a vendor's page was not at hand, a model has what its predecessor had.
+ */
 const TABLE: readonly (readonly [string, Capabilities])[] = [
   ["gpt-4o", OPENAI_CHAT],
   ["gpt-4.1", { ...OPENAI_CHAT, context_window: 1_047_576, max_output_tokens: 32_768 }],

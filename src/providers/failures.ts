@@ -26,25 +26,26 @@ export class MalformedAnswer extends Error {}
 export class StreamStalled extends Error {}
 
 interface ErrorFields {
-  message: string;
-  kind: string;
   status: number | undefined;
+  /** The server's own names for the error, such as `rate_limit_error`. */
+  kind: string;
+  /** Those names and the message, to look words up in. */
+  words: string;
 }
-
-const REFUSED = "The model's server refused the request. The log says why.";
 
 /** How servers say that a conversation is too long; each says it in its own words. */
 const OVERFLOW = new RegExp(
   [
     "context[ _-]?(length|window|size)",
-    "maximum context",
+    "maximum (context|prompt length)",
     "prompt (is )?too long",
     "input is too long",
     "too many (input |prompt )?tokens",
-    "exceeds? the (available |maximum )?(context|number of tokens)",
+    "exceeds? (the (available |maximum )?)?(context|number of tokens)",
     "exceed_context_size",
     "reduce the length of the messages",
     "input tokens exceed",
+    "max_new_tokens",
   ].join("|"),
   "i",
 );
@@ -52,58 +53,87 @@ const RATE_LIMIT = /rate.?limit|per (minute|hour|day|second)|too many requests|\
 const NO_CREDIT = /insufficient_quota|insufficient.{0,10}(credit|balance|funds)|credit balance|billing/i;
 const FILTERED = /content_filter|content.?policy|content management policy|responsible.?ai|flagged/i;
 const OVERLOADED = /overloaded|over capacity|server is busy/i;
+const BAD_KEY = /authentication|invalid.?api.?key|permission_error/i;
+
+/** What an error comes to when it applies; the first rule that does counts. */
+interface Rule {
+  applies(error: ErrorFields): boolean;
+  code: ErrorCode;
+  message: string;
+  retryable: boolean;
+}
+
+/** Limits on the rate stand before the length of the conversation: their texts speak of maximum tokens too. */
+const RULES: readonly Rule[] = [
+  {
+    applies: ({ status, words }) => status === 402 || (status === 429 && NO_CREDIT.test(words)),
+    code: "model_rate_limited",
+    message: "The model's account has no credit left. Its owner has to top it up.",
+    retryable: false,
+  },
+  {
+    applies: ({ status, words }) => status === 429 || (status !== 413 && RATE_LIMIT.test(words)),
+    code: "model_rate_limited",
+    message: "The model's server limits how often it may be asked. Try again soon.",
+    retryable: true,
+  },
+  {
+    applies: ({ status, words }) => status === 413 || OVERFLOW.test(words),
+    code: "model_context_overflow",
+    message: "The conversation is longer than the model can take.",
+    retryable: false,
+  },
+  {
+    applies: ({ status, kind }) => status === 401 || status === 403 || BAD_KEY.test(kind),
+    code: "model_authentication",
+    message: "The model's server refused the key. Check the API key in the settings.",
+    retryable: false,
+  },
+  {
+    applies: ({ words }) => FILTERED.test(words),
+    code: "model_content_filter",
+    message: "The model's content filter stopped the request. Put it differently.",
+    retryable: false,
+  },
+  {
+    applies: ({ status, kind }) => status === 408 || status === 504 || /timeout/i.test(kind),
+    code: "model_timeout",
+    message: "The model's server took too long. Try again.",
+    retryable: true,
+  },
+  {
+    applies: ({ status, words }) => status === 503 || status === 529 || OVERLOADED.test(words),
+    code: "model_overloaded",
+    message: "The model's server is overloaded. Try again soon.",
+    retryable: true,
+  },
+  {
+    applies: ({ status }) => status === 404,
+    code: "model_rejected",
+    message: "The server does not know this model. Check the model's name and address.",
+    retryable: false,
+  },
+  {
+    applies: ({ status, kind }) => (status === undefined ? /invalid_|not_found/i.test(kind) : status < 500),
+    code: "model_rejected",
+    message: "The model's server refused the request. The log says why.",
+    retryable: false,
+  },
+];
+
+const SERVER_FAILED = {
+  code: "model_overloaded",
+  message: "The model's server failed. Try again.",
+  retryable: true,
+} as const;
 
 /** Understands an error that a model's server sent, as a status or inside an answer. */
 export function failureFromServer(error: ServerError): ProviderFailure {
   const fields = errorFields(error);
-  const words = `${fields.kind} ${fields.message}`;
-  const detail = safeDetail(`${fields.status ?? "in stream"} ${words}`, error.api_key);
-  const status = fields.status;
-  if (status === 402 || (status === 429 && NO_CREDIT.test(words))) {
-    return failure("model_rate_limited", "The model's account has no credit left. Its owner has to top it up.", detail);
-  }
-  if (status === 429 || (status !== 413 && RATE_LIMIT.test(words))) return rateLimited(error.headers, detail);
-  if (OVERFLOW.test(words) || status === 413) {
-    return failure("model_context_overflow", "The conversation is longer than the model can take.", detail);
-  }
-  if (status === 401 || status === 403 || /authentication|invalid.?api.?key|permission_error/i.test(fields.kind)) {
-    return failure(
-      "model_authentication",
-      "The model's server refused the key. Check the API key in the settings.",
-      detail,
-    );
-  }
-  if (FILTERED.test(words)) {
-    return failure(
-      "model_content_filter",
-      "The model's content filter stopped the request. Put it differently.",
-      detail,
-    );
-  }
-  if (status === 408 || status === 504 || /timeout/i.test(fields.kind)) {
-    return failure("model_timeout", "The model's server took too long. Try again.", detail, true);
-  }
-  if (status === 503 || status === 529 || OVERLOADED.test(words)) {
-    return {
-      ...failure("model_overloaded", "The model's server is overloaded. Try again soon.", detail, true),
-      ...retryAfter(error.headers),
-    };
-  }
-  if (status === 404) {
-    return failure(
-      "model_rejected",
-      "The server does not know this model. Check the model's name and address.",
-      detail,
-    );
-  }
-  if (status !== undefined && status >= 400 && status < 500) return failure("model_rejected", REFUSED, detail);
-  if (status === undefined && /invalid_|not_found/i.test(fields.kind)) {
-    return failure("model_rejected", REFUSED, detail);
-  }
-  return {
-    ...failure("model_overloaded", "The model's server failed. Try again.", detail, true),
-    ...retryAfter(error.headers),
-  };
+  const { code, message, retryable } = RULES.find((rule) => rule.applies(fields)) ?? SERVER_FAILED;
+  const detail = safeDetail(`${fields.status ?? "in stream"} ${fields.words}`, error.api_key);
+  const found = failure(code, message, detail, retryable);
+  return retryable ? withRetryAfter(found, error.headers) : found;
 }
 
 const CUT = "The connection to the model broke in the middle of the answer. Try again.";
@@ -199,26 +229,14 @@ export function retryAfterMs(headers: Headers | undefined, now: number): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-function rateLimited(headers: Headers | undefined, detail: string): ProviderFailure {
+/** Adds how long the server asks to wait; a wait that nobody would sit out is cut short, and that is said. */
+function withRetryAfter(found: ProviderFailure, headers: Headers | undefined): ProviderFailure {
   const asked = retryAfterMs(headers, Date.now());
-  const limited = failure(
-    "model_rate_limited",
-    "The model's server limits how often it may be asked. Try again soon.",
-    detail,
-    true,
-  );
-  if (asked === undefined) return limited;
-  if (asked <= RETRY_AFTER_MS_MAX) return { ...limited, retry_after_ms: asked };
-  return {
-    ...limited,
-    message: `The model's server asks to wait ${inWords(asked)}; it is asked again in ${inWords(RETRY_AFTER_MS_MAX)}.`,
-    retry_after_ms: RETRY_AFTER_MS_MAX,
-  };
-}
-
-function retryAfter(headers: Headers | undefined): { retry_after_ms?: number } {
-  const asked = retryAfterMs(headers, Date.now());
-  return asked === undefined ? {} : { retry_after_ms: Math.min(asked, RETRY_AFTER_MS_MAX) };
+  if (asked === undefined) return found;
+  if (asked <= RETRY_AFTER_MS_MAX) return { ...found, retry_after_ms: asked };
+  const cut = inWords(RETRY_AFTER_MS_MAX);
+  const message = `The model's server asks to wait ${inWords(asked)}; it is asked again in ${cut}.`;
+  return { ...found, message, retry_after_ms: RETRY_AFTER_MS_MAX };
 }
 
 function inWords(milliseconds: number): string {
@@ -227,18 +245,18 @@ function inWords(milliseconds: number): string {
 }
 
 /** Servers put the text at different depths, and some put the status into `code`. */
-function errorFields(error: ServerError): ErrorFields {
-  const outer = error.body;
-  const inner = isJsonObject(outer) && isJsonObject(outer["error"]) ? outer["error"] : outer;
-  if (!isJsonObject(inner)) return { message: typeof inner === "string" ? inner : "", kind: "", status: error.status };
+function errorFields({ status, body }: ServerError): ErrorFields {
+  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : body;
+  if (!isJsonObject(inner)) {
+    const message = typeof inner === "string" ? inner : "";
+    return { status, kind: "", words: message };
+  }
   const text = inner["message"] ?? inner["detail"] ?? inner["error"];
+  const message = typeof text === "string" ? text : JSON.stringify(inner);
+  const kind = [inner["type"], inner["code"]].filter((value) => typeof value === "string").join(" ");
   const code = Number(inner["code"] ?? inner["status"]);
-  const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
-  return {
-    message: typeof text === "string" ? text : JSON.stringify(inner),
-    kind: [inner["type"], inner["code"]].filter((value) => typeof value === "string").join(" "),
-    status: error.status ?? status,
-  };
+  const named = Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
+  return { status: status ?? named, kind, words: `${kind} ${message}` };
 }
 
 interface SdkError {

@@ -302,6 +302,9 @@ describe("failures", () => {
   test.each([
     [400, "This model's maximum context length is 8192 tokens", "model_context_overflow"],
     [413, "Request too large", "model_context_overflow"],
+    [400, "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", "model_context_overflow"],
+    [429, "You exceeded your current quota: insufficient_quota", "model_rate_limited"],
+    [400, "The response was filtered due to the content management policy", "model_content_filter"],
     [500, "the request exceeds the available context size", "model_context_overflow"],
     [429, "Limit on maximum tokens per minute reached; reduce the context length", "model_rate_limited"],
     [401, "bad key", "model_authentication"],

@@ -1,11 +1,11 @@
 import type { ModelSettings } from "../contracts/provider.ts";
 
-/** When these prices were looked up. They are for orientation; `[models.<alias>.price]` overrides them. */
-export const PRICES_DATE = "2026-03-01";
-
 type Price = NonNullable<ModelSettings["price"]>;
 
-/** USD per million tokens by the beginning of a model's name; the longest that fits wins. */
+/**
+ * USD per million tokens by the beginning of a model's name; the longest that fits wins. As known on 2026-03-01: for
+ * orientation, a model's own setting overrides it.
+ */
 const TABLE: readonly (readonly [string, Price])[] = [
   ["gpt-4o-mini", openai(0.15, 0.6, 0.075)],
   ["gpt-4o", openai(2.5, 10, 1.25)],

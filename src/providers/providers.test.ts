@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   assistant,
@@ -194,6 +196,7 @@ describe.each(CASES)("$name", ({ name }) => {
       const outcome = await ask(name, script, history);
       expect(outcome.calls).toEqual([]);
       const { last } = outcome;
+      expect(messageOf(outcome)).not.toHaveProperty("replay");
       expect(["length", "model_cut"]).toContain(last.type === "failed" ? last.failure.code : last.stop_reason);
       history.push(messageOf(outcome), user("go on"));
       expect((await ask(name, reply.text("ok"), history)).content).toBe("ok");
@@ -300,6 +303,18 @@ test.each(PAIRS)("a conversation is handed over from %s to %s and back, in the m
   expect(server.problems).toEqual([]);
 });
 
-test("nothing of a provider's own is loaded before its first call", async () => {
-  expect([...createProviders().keys()]).toEqual(["openai-compatible", "openai", "anthropic", "demo"]);
+test("each provider is found by the name that settings use", () => {
+  expect([...providers.keys()]).toEqual(["openai-compatible", "openai", "anthropic", "demo"]);
+});
+
+test("no vendor's SDK is loaded before a call needs it", async () => {
+  const program = `
+    import { registerHooks } from "node:module";
+    const urls = [];
+    registerHooks({ resolve: (...args) => (urls.push(args[2](args[0], args[1]).url), args[2](args[0], args[1])) });
+    await import(${JSON.stringify(new URL("index.ts", import.meta.url).href)});
+    console.log(JSON.stringify(urls));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  expect(stdout).toContain("providers/demo.ts");
+  expect(stdout).not.toMatch(/node_modules\/(openai|@anthropic-ai|undici)\//);
 });
