@@ -13,7 +13,7 @@ import { newSnowflake } from "./world.ts";
 
 /** What an administrator of the guild changes. */
 export interface Admin {
-  /** Grants or takes rights in a channel from a person or role, by name or id; `@everyone` is a role. Replaces earlier rules. */
+  /** Grants or takes rights in a channel, in place of earlier rules, from a person or a role such as `@everyone`. */
   setPermissions(
     channel: Ref,
     target: Ref,

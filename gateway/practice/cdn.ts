@@ -40,5 +40,6 @@ function avatar(name: string, color: number): string {
   const fill = `#${color.toString(16).padStart(6, "0")}`;
   const letter = (Array.from(name)[0] ?? "?").toUpperCase().replaceAll(/[<>&"]/g, "");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" fill="${fill}"/>
-<text x="20" y="27" font-family="sans-serif" font-size="19" font-weight="600" fill="#fff" text-anchor="middle">${letter}</text></svg>`;
+<text x="20" y="27" font-family="sans-serif" font-size="19" font-weight="600" fill="#fff" text-anchor="middle">
+${letter}</text></svg>`;
 }

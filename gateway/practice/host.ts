@@ -8,8 +8,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a browser's request comes from our own page: the host it names is loopback, which stops names that are pointed
- * at this machine, and the origin, where there is one, is that host.
+ * Whether a browser's request comes from our own page: the host it names is loopback, which stops names that are
+ * pointed at this machine, and the origin, where there is one, is that host.
  */
 export function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const host = headers.host ?? "";

@@ -91,7 +91,7 @@ export interface PracticeDiscord {
   readonly unserved: readonly string[];
   /** Answers of 401, 403 and 429 within ten minutes: 10,000 shut the bot out. */
   invalidRequestCount(): number;
-  /** Waits until the predicate answers something truthy, asked again on every change. Rejects after `timeout_ms` (10 s). */
+  /** Waits until the predicate answers something truthy; asked on every change. Rejects after `timeout_ms` (10 s). */
   waitFor<T>(predicate: () => T, options?: { timeout_ms?: number }): Promise<NonNullable<T>>;
   close(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export async function startPractice(options: PracticeOptions = {}): Promise<Prac
     heartbeat_interval_ms: options.heartbeat_interval_ms ?? HEARTBEAT_INTERVAL_MS,
     gatewayUrl,
   });
-  await app.listen({ port: options.port ?? 0, host });
+  await listen(app, options.port ?? 0, host);
   base = baseUrl(app, host);
   world.cdn_url = `${base}${CDN_PREFIX}`;
   return {
@@ -149,6 +149,19 @@ export async function startPractice(options: PracticeOptions = {}): Promise<Prac
       await app.close();
     },
   };
+}
+
+async function listen(app: FastifyInstance, port: number, host: string): Promise<void> {
+  try {
+    await app.listen({ port, host });
+  } catch (error) {
+    throw new Error(
+      `The practice Discord cannot listen on ${host}:${port}; choose another port or stop what uses it.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 type Readers = Pick<

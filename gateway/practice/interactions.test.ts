@@ -166,7 +166,7 @@ test("nobody answering is shown as failed, a late answer is refused (DEVT-01, DE
   expect(await codeOf(interaction.deferUpdate())).toBe(10062);
 });
 
-test("an interaction is acknowledged once, then followed up for as long as its token lives (DEVT-02, DEVT-03)", async () => {
+test("one acknowledgement, then follow-ups for as long as the token lives (DEVT-02, DEVT-03)", async () => {
   const card = await postCard();
   const done = new Promise<(number | string)[]>((resolve) => {
     onInteraction(async (interaction) => {

@@ -12,7 +12,7 @@ import type { Upload } from "./files.ts";
 import { editMessage, storeMessage, writeMessage } from "./messages.ts";
 import type { Channel, Interaction, InteractionResult, Message, World } from "./model.ts";
 import { channelPayload, memberPayload, messagePayload, permissionsPayload, userPayload } from "./payloads.ts";
-import { channelOf, guildOf, messageOf, newSnowflake, TOKEN_LIFETIME_MS, userOf } from "./world.ts";
+import { channelOf, guildOf, keepInteraction, messageOf, newSnowflake, TOKEN_LIFETIME_MS, userOf } from "./world.ts";
 import { textOf } from "./json.ts";
 
 /** Callback types. */
@@ -55,7 +55,7 @@ export function openInteraction(
     original_id: null,
     expired: false,
   };
-  world.interactions.set(interaction.id, interaction);
+  keepInteraction(world, interaction);
   const answered = firstResult(world, interaction);
   emit(world, "INTERACTION_CREATE", interactionPayload(world, interaction, input), null);
   return answered.then((result) => ({ interaction, result }));

@@ -12,11 +12,12 @@ import type { Attachment, Channel, Message, MessageReference, World } from "./mo
 import { iso, messagePayload } from "./payloads.ts";
 import { may, requirePermissions } from "./permissions.ts";
 import { noteThreadMessage } from "./threads.ts";
-import { newSnowflake } from "./world.ts";
+import { forgetOldest, newSnowflake } from "./world.ts";
 import { objectsIn, textOf } from "./json.ts";
 
-/** How long a nonce is remembered. */
+/** How long a nonce is remembered, and how many are at most. */
 const NONCE_MS = 5 * 60_000;
+const NONCES_MAX = 10_000;
 
 const REPLY_TYPE = 19;
 const COMMAND_REPLY_TYPE = 20;
@@ -147,6 +148,7 @@ export function writeMessage(
   });
   if (message.nonce !== null) {
     world.nonces.set(nonceKey(channel, world.bot_id, message.nonce), { message_id: message.id, at: world.now() });
+    forgetOldest(world.nonces, NONCES_MAX);
   }
   return message;
 }

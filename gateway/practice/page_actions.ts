@@ -7,7 +7,7 @@ import type { FieldValue, GivenFile } from "./people/forms.ts";
 import { personOf } from "./people/person.ts";
 import type { Answer, OpenModal, Person, SayOptions } from "./people/person.ts";
 
-/** Does what the page asks for a person; answers what the person sees. Throws `NotPossible` with words for the person. */
+/** Does what the page asks for a person; answers what they see. Throws `NotPossible` with words for them. */
 export async function actAs(world: World, body: unknown): Promise<JsonObject> {
   if (!isJsonObject(body)) throw new NotPossible("The page sent nothing to do.");
   const person = personOf(world, text(body, "as"));

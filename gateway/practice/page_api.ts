@@ -10,8 +10,7 @@ import { NotPossible } from "./people/find.ts";
 /** Files of the page and their types; nothing else is served. */
 const FILES: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
-  ["style.css", "text/css; charset=utf-8"],
-  ["message.css", "text/css; charset=utf-8"],
+  ...["style", "controls", "message", "cards"].map((name) => [`${name}.css`, "text/css; charset=utf-8"] as const),
   ["icon.svg", "image/svg+xml"],
   ...["app", "api", "dom", "markdown", "message", "components", "modal", "composer", "command", "sidebar"].map(
     (name) => [`${name}.js`, "text/javascript; charset=utf-8"] as const,

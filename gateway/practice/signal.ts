@@ -18,15 +18,15 @@ export function createSignal<T>(): Signal<T> {
   };
 }
 
-/** How long a wait may take where the caller names no limit: long enough for a slow machine, short enough for a test. */
+/** How long a wait may take where the caller names no limit: enough for a slow machine, short enough for a test. */
 export const WAIT_MS_DEFAULT = 10_000;
 
 /** How often a wait asks again without a change, for predicates that look at more than this server's state. */
 const ASK_AGAIN_MS = 50;
 
 /**
- * The predicate's first truthy answer, asked at once, after each change and now and then. Rejects at the limit with `describe()`
- * in its message. A predicate that throws ends the wait with what it threw.
+ * The predicate's first truthy answer, asked at once, after each change and now and then. Rejects at the limit with
+ * `describe()` in its message. A predicate that throws ends the wait with what it threw.
  */
 export function waitForChange<T>(
   changes: Signal<unknown>,

@@ -1,5 +1,5 @@
 import { failure } from "./failure.ts";
-import type { Channel, Command, Guild, Message, User, World } from "./model.ts";
+import type { Channel, Command, Guild, Interaction, Message, User, World } from "./model.ts";
 import { createSignal } from "./signal.ts";
 
 /** The first millisecond of 2015, from which Discord's ids count. */
@@ -10,6 +10,23 @@ export const ACK_DEADLINE_MS = 3000;
 
 /** How long an interaction's token works. */
 export const TOKEN_LIFETIME_MS = 15 * 60_000;
+
+/** Interactions that are remembered: far more than can be open within the 15 minutes of a token. */
+const INTERACTIONS_MAX = 2000;
+
+/** Forgets the oldest entries beyond `max`, so that a server that runs for weeks stays small. */
+export function forgetOldest(entries: Map<string, unknown>, max: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= max) return;
+    entries.delete(key);
+  }
+}
+
+/** Remembers an interaction. */
+export function keepInteraction(world: World, interaction: Interaction): void {
+  world.interactions.set(interaction.id, interaction);
+  forgetOldest(world.interactions, INTERACTIONS_MAX);
+}
 
 /** An empty world without people. */
 export function createWorld(options: {

@@ -4,6 +4,7 @@ import type { WebSocket } from "ws";
 import type { JsonObject } from "../../../src/protocol/json.ts";
 import { isJsonObject } from "../../../src/protocol/json.ts";
 import type { BotEvent, World } from "../model.ts";
+import { forgetOldest } from "../world.ts";
 import { guildCreatePayload, hidePrivate, membersChunk, readyPayload } from "./payloads.ts";
 import { OPCODE, canResume, createSession, dispatch, replay, send } from "./session.ts";
 import type { Session } from "./session.ts";
@@ -18,6 +19,9 @@ const PAYLOAD_BYTES_MAX = 4096;
 /** Payloads from the bot per minute and connection. */
 const SENDS_MAX = 120;
 const SENDS_WINDOW_MS = 60_000;
+
+/** Sessions that can be resumed: a bot has one, and a few may be left from starts before. */
+const SESSIONS_MAX = 20;
 
 /** Every intent that exists, to tell a wrong number from a refused one. */
 const KNOWN_INTENTS = 2 ** 26 - 1;
@@ -214,6 +218,7 @@ function identify(context: Context, connection: Connection, data: JsonObject): v
   if ((intents & state.disallowed_intents) !== 0) return socket.close(4014, "Disallowed intents");
   const session = createSession(intents, socket);
   sessions.set(session.id, session);
+  forgetOldest(sessions, SESSIONS_MAX);
   connection.session = session;
   state.identified += 1;
   dispatch(session, "READY", readyPayload(options.world, session.id, options.gatewayUrl()));

@@ -25,7 +25,7 @@ export function readyPayload(world: World, sessionId: string, gatewayUrl: string
   };
 }
 
-/** A guild with the channels and open threads that the bot can see. Without the members intent only the bot is listed. */
+/** A guild with the channels and open threads that the bot can see. Of the members only the bot is listed. */
 export function guildCreatePayload(world: World, guild: Guild): JsonObject {
   const seen = [...world.channels.values()].filter(
     (channel) => channel.guild_id === guild.id && canView(world, channel, world.bot_id),

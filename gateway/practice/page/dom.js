@@ -1,6 +1,7 @@
 /**
  * An element with properties and children. Texts become text nodes, so nothing that somebody wrote is read as markup.
- * `on…` are listeners, `aria-…`, `data-…` and `role` attributes, everything else properties. Null children are left out.
+ * `on…` are listeners, `aria-…`, `data-…` and `role` attributes, everything else properties. Null children are left
+ * out.
  */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);

@@ -49,7 +49,10 @@ export type Answer =
 /** A form that is open in front of somebody. */
 export type OpenModal = Extract<Answer, { outcome: "modal" }>;
 
-/** What one person can do and see. Channels and people are named by id or name. Throws `NotPossible` where the client would not offer it. */
+/**
+ * What one person can do and see. Channels and people are named by id or name. Throws `NotPossible` where the client
+ * would not offer it.
+ */
 export interface Person {
   readonly id: string;
   readonly name: string;

@@ -77,7 +77,7 @@ function embedLines(world: World, embed: JsonObject): string[] {
   ].map((line) => `| ${line}`);
 }
 
-/** A component as lines: `| ` for what is inside a card, `[Label]` for buttons, `<placeholder: options>` for selects. */
+/** A component as lines: `| ` before what is in a card, `[Label]` for a button, `<placeholder: options>` for a select. */
 function componentLines(world: World, component: JsonObject): string[] {
   const children = objectsIn(component["components"]);
   switch (component["type"]) {

@@ -73,6 +73,9 @@ function gatewayPayload(options: RestOptions): JsonValue {
   return { url: options.gatewayUrl(), shards: 1, session_start_limit: limit };
 }
 
+/** Requests that the log keeps. */
+const REQUESTS_MAX = 20_000;
+
 interface Seen {
   route: string | null;
   body: JsonValue;
@@ -123,6 +126,7 @@ async function answerOf(
   }
   if (served === null) {
     options.unserved.push(`${request.method} ${pathOf(request)}`);
+    if (options.unserved.length > REQUESTS_MAX) options.unserved.shift();
     throw failure("not_found");
   }
   if (served.authorized && request.headers.authorization !== `Bot ${world.bot_token}`) throw failure("unauthorized");
@@ -185,6 +189,7 @@ function record(options: RestOptions, request: FastifyRequest, seen: Seen, statu
     status,
     response,
   });
+  if (options.requests.length > REQUESTS_MAX) options.requests.shift();
   options.world.changes.emit({ kind: "request" });
 }
 
