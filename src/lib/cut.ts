@@ -1,7 +1,7 @@
 /**
- * At most `limit` characters (UTF-16 code units) of a text: its head and its tail, and between them a note that says how
- * much is missing and, in the words of `hint`, how to get it. A surrogate pair is never split. A limit too small for a
- * note gives the bare beginning.
+ * At most `limit` characters (UTF-16 code units) of a text: its head and its tail, and between them a note that says
+ * how much is missing and, in the words of `hint`, how to get it. A surrogate pair is never split. A limit too small
+ * for a note gives the bare beginning.
  */
 export function cut(text: string, limit: number, hint: string): string {
   return joinEnds(text, text, text.length, limit, hint);

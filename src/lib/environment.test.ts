@@ -17,7 +17,14 @@ test("names that promise a secret go, those that only sound alike stay (BASH-16)
     LANG: "de_DE.UTF-8",
     GONE: undefined,
   });
-  expect(kept).toMatchObject({ MONKEYTYPE: "1", KEYBOARD_LAYOUT: "us", TURKEY: "x", PATH: "/bin", HOME: "/home/me", LANG: "de_DE.UTF-8" });
+  expect(kept).toMatchObject({
+    MONKEYTYPE: "1",
+    KEYBOARD_LAYOUT: "us",
+    TURKEY: "x",
+    PATH: "/bin",
+    HOME: "/home/me",
+    LANG: "de_DE.UTF-8",
+  });
   expect(Object.values(kept).filter((value) => value === "x")).toHaveLength(1);
 });
 
@@ -28,11 +35,18 @@ test("a password in an address goes with its variable", () => {
 });
 
 test("what the owner allows passes, but nothing of ours", () => {
-  const kept = scrubEnvironment({ CI_TOKEN: "a", TURNSTONE_JWT_SECRET: "b", TURNSTONE_PORT: "1" }, ["CI_TOKEN", "TURNSTONE_JWT_SECRET"]);
+  const kept = scrubEnvironment({ CI_TOKEN: "a", TURNSTONE_JWT_SECRET: "b", TURNSTONE_PORT: "1" }, [
+    "CI_TOKEN",
+    "TURNSTONE_JWT_SECRET",
+  ]);
   expect(kept).toHaveProperty("CI_TOKEN", "a");
   expect(Object.keys(kept).join()).not.toContain("TURNSTONE");
 });
 
 test("no pager and no prompt holds a command up (BASH-27)", () => {
-  expect(scrubEnvironment({ PAGER: "less", TERM: "xterm" })).toMatchObject({ PAGER: "cat", GIT_PAGER: "cat", TERM: "dumb" });
+  expect(scrubEnvironment({ PAGER: "less", TERM: "xterm" })).toMatchObject({
+    PAGER: "cat",
+    GIT_PAGER: "cat",
+    TERM: "dumb",
+  });
 });

@@ -4,10 +4,15 @@ import { createRedactor } from "./redact.ts";
 const OWN_PREFIX = "TURNSTONE_";
 
 /** Names that say that the value is secret. `KEY` counts only as a word of its own: a monkey is no key. */
-const SECRET_NAME = /(?:(?:^|[_-])KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:^|_)PAT)(?:_?(?:ID|FILE|BASE64|B64))?$/i;
+const SECRET_NAME =
+  /(?:(?:^|[_-])KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:^|_)PAT)(?:_?(?:ID|FILE|BASE64|B64))?$/i;
 
 /** Node's private arrangements between a parent and its child. */
-const NODE_INTERNALS: ReadonlySet<string> = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
+const NODE_INTERNALS: ReadonlySet<string> = new Set([
+  "NODE_CHANNEL_FD",
+  "NODE_CHANNEL_SERIALIZATION_MODE",
+  "NODE_UNIQUE_ID",
+]);
 
 /** No program is to wait at a pager or prompt, nor to draw on a terminal that is none. */
 const FOR_COMMANDS: Readonly<Record<string, string>> = {
@@ -23,7 +28,8 @@ const redact = createRedactor([]);
 
 /**
  * The environment for programs that a model may direct: without all that is ours, without names that promise a secret
- * and values that look like one (a password in an address). `allow` lists names to let through all the same, but never ours.
+ * and values that look like one (a password in an address). `allow` lists names to let through all the same, but
+ * never ours.
  */
 export function scrubEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -8,7 +8,11 @@ const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
 const spawner = createSpawner({ env });
 afterAll(() => spawner.close());
 
-async function bash(script: string, about: Partial<SpawnRequest> = {}, by: Spawner = spawner): Promise<{ result: SpawnResult; output: string }> {
+async function bash(
+  script: string,
+  about: Partial<SpawnRequest> = {},
+  by: Spawner = spawner,
+): Promise<{ result: SpawnResult; output: string }> {
   const pieces: Uint8Array[] = [];
   const result = await by.run({
     file: "bash",
@@ -25,11 +29,15 @@ async function bash(script: string, about: Partial<SpawnRequest> = {}, by: Spawn
 
 /** Resolves when no process has this text in its command line. */
 async function gone(text: string): Promise<void> {
-  await expect.poll(async () => (await bash(`pgrep -f "[${text[0]}]${text.slice(1)}" || true`)).output, { timeout: 5000 }).toBe("");
+  await expect
+    .poll(async () => (await bash(`pgrep -f "[${text[0]}]${text.slice(1)}" || true`)).output, { timeout: 5000 })
+    .toBe("");
 }
 
 test("standard output and error come in the order they were written", async () => {
-  const { result, output } = await bash("for i in 1 2 3; do echo out $i; echo err $i >&2; echo dev $i > /dev/stderr; done; exit 3");
+  const { result, output } = await bash(
+    "for i in 1 2 3; do echo out $i; echo err $i >&2; echo dev $i > /dev/stderr; done; exit 3",
+  );
   expect(result).toEqual({ status: "exited", exit_code: 3, signal_name: null });
   expect(output).toBe([1, 2, 3].map((i) => `out ${i}\nerr ${i}\ndev ${i}\n`).join(""));
 });
@@ -40,7 +48,9 @@ test("a signal that ended the program is told (BASH-13)", async () => {
 
 test("input is given and ended, also a long one", async () => {
   const input = "línea\n".repeat(100_000);
-  expect((await bash("cat | md5sum", { input })).output).toBe((await bash("yes línea | head -n 100000 | md5sum")).output);
+  expect((await bash("cat | md5sum", { input })).output).toBe(
+    (await bash("yes línea | head -n 100000 | md5sum")).output,
+  );
   expect((await bash("cat; echo end")).output).toBe("end\n");
 });
 
@@ -101,7 +111,9 @@ test("a program that cannot start is a value (BASH-25)", async () => {
     status: "not_started",
     error: "The program no-such-program was not found.",
   });
-  expect((await bash("", { cwd: "/no/such/folder" })).result).toMatchObject({ error: "The working folder /no/such/folder does not exist." });
+  expect((await bash("", { cwd: "/no/such/folder" })).result).toMatchObject({
+    error: "The working folder /no/such/folder does not exist.",
+  });
   expect((await bash("", { args: ["-c", "x".repeat(300_000)] })).result).toMatchObject({ status: "not_started" });
   expect((await bash("echo on")).output).toBe("on\n");
 });
@@ -109,7 +121,9 @@ test("a program that cannot start is a value (BASH-25)", async () => {
 test("a flood comes through whole, with bounded memory here and in the helper (BASH-09, BASH-10)", async () => {
   let bytes = 0;
   const before = process.memoryUsage().rss;
-  const { result } = await bash("yes | head -c 100000000; head -c 5000000 /dev/zero >&2", { onOutput: (piece) => (bytes += piece.length) });
+  const { result } = await bash("yes | head -c 100000000; head -c 5000000 /dev/zero >&2", {
+    onOutput: (piece) => (bytes += piece.length),
+  });
   expect(result).toMatchObject({ exit_code: 0 });
   expect(bytes).toBe(105_000_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);

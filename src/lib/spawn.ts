@@ -40,8 +40,9 @@ export type SpawnResult =
 
 /**
  * Starts programs from a small helper process, because forking the server would copy its page tables and stop every
- * stream meanwhile. The call ends when the program ends and its output has drained; 200 ms later nobody listens any more and
- * what is left of its group is killed. On a timeout or an abort the group gets SIGTERM, and SIGKILL 2 s later.
+ * stream meanwhile. The call ends when the program ends and its output has drained; 200 ms later nobody listens any
+ * more and what is left of its group is killed. On a timeout or an abort the group gets SIGTERM, and SIGKILL 2 s
+ * later.
  */
 export interface Spawner {
   /** Never rejects for what the program does. `onOutput` is not called after it has resolved. */
@@ -149,7 +150,9 @@ class HelperSpawner implements Spawner {
       const why = `was not started: the helper that starts programs failed (${error.message}). Try again.`;
       this.#onHelperGone(helper, (file) => ({ status: "not_started", error: `${file} ${why}` }));
     });
-    helper.on("close", () => this.#onHelperGone(helper, () => ({ status: "exited", exit_code: null, signal_name: "SIGKILL" })));
+    helper.on("close", () =>
+      this.#onHelperGone(helper, () => ({ status: "exited", exit_code: null, signal_name: "SIGKILL" })),
+    );
     this.#setWanted();
   }
 
@@ -211,7 +214,16 @@ class HelperSpawner implements Spawner {
 function orderOf(request: SpawnRequest): StartOrder {
   const { file, args, cwd, env, timeout_ms } = request;
   const has_input = request.input !== undefined || request.onStarted !== undefined;
-  return { file, args, cwd, env, timeout_ms, has_input, spare: request.spare ?? false, supervised: request.supervised ?? false };
+  return {
+    file,
+    args,
+    cwd,
+    env,
+    timeout_ms,
+    has_input,
+    spare: request.spare ?? false,
+    supervised: request.supervised ?? false,
+  };
 }
 
 function killGroup(pid: number): void {

@@ -15,9 +15,10 @@ const BATCH = 32;
 const REFILL_AT = 8;
 
 /**
- * Pipes for what programs read and write. Node's own `pipe` is a socket: `echo > /dev/stderr` fails on it, bash takes it
- * for a remote login and reads its start-up files, and each stream has one of its own, so that the order of stdout and
- * stderr is lost. Node cannot make a pipe, so named ones are made ahead; each loses its name as soon as both ends are open.
+ * Pipes for what programs read and write. Node's own `pipe` is a socket: `echo > /dev/stderr` fails on it, bash takes
+ * it for a remote login and reads its start-up files, and each stream has one of its own, so that the order of stdout
+ * and stderr is lost. Node cannot make a pipe, so named ones are made ahead; each loses its name as soon as both ends
+ * are open.
  */
 export class Fifos {
   #folder: string | null = null;
@@ -49,7 +50,7 @@ export class Fifos {
       closeSync(both);
       return { ours, theirs };
     } catch (error) {
-      opened.forEach((descriptor) => closeSync(descriptor));
+      for (const descriptor of opened) closeSync(descriptor);
       throw error;
     } finally {
       unlinkSync(path);

@@ -14,7 +14,9 @@ const fifos = new Fifos();
 const spares = new Spares((order) => startJob(order, fifos));
 const reader = new FrameReader();
 
-process.stdin.on("data", (piece: Buffer) => reader.push(piece).forEach(obey));
+process.stdin.on("data", (piece: Buffer) => {
+  for (const frame of reader.push(piece)) obey(frame);
+});
 process.stdin.on("close", endAll);
 process.stdout.on("error", endAll);
 

@@ -56,7 +56,7 @@ function launch({ file, args, cwd, env, has_input }: StartOrder, fifos: Fifos): 
     sockets.output.destroy();
     throw error;
   } finally {
-    theirs.forEach((descriptor) => closeSync(descriptor));
+    for (const descriptor of theirs) closeSync(descriptor);
   }
 }
 

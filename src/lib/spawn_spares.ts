@@ -9,7 +9,7 @@ const SPARE_AGE_MAX_MS = 60_000;
 
 interface Spare {
   job: Job;
-  /** Device and inode of the working folder: another folder of that name is another place. */
+  /** Device, inode and birth of the working folder: another folder of that name is another place. */
   folder: string;
   timer: NodeJS.Timeout;
 }
@@ -67,8 +67,8 @@ function keyOf({ file, args, cwd, env, supervised }: StartOrder): string {
 
 function folderIdentity(path: string): string | null {
   try {
-    const { dev, ino } = statSync(path);
-    return `${dev}:${ino}`;
+    const { dev, ino, birthtimeMs } = statSync(path);
+    return `${dev}:${ino}:${birthtimeMs}`;
   } catch {
     return null;
   }

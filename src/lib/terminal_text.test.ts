@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { TerminalText, terminalText } from "./terminal_text.ts";
 
@@ -17,14 +17,27 @@ test("colours go and a progress bar leaves its last state (BASH-12)", () => {
 test("overstrikes, titles, links and character sets leave the bare text", () => {
   expect(read("N\bNA\bAM\bME\bE")).toBe("NAME");
   expect(read("_\bw_\bo")).toBe("wo");
-  expect(read("\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\ \u001b(Bb\u009b1mc")).toBe("alink bc");
+  expect(read("\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\ \u001b(Bb\u009b1mc")).toBe(
+    "alink bc",
+  );
 });
 
 test("a sequence without an end takes no more than its line", () => {
   expect(read("\u001b]0;never\nnext\u001b[12\nlast")).toBe("\nnext\nlast");
 });
 
-const piece = fc.constantFrom("a", "é", "😀", "\n", "\r", "\b", "\u001b[1m", "\u001b]0;t\u0007", "\u0000", "x".repeat(3000));
+const piece = fc.constantFrom(
+  "a",
+  "é",
+  "😀",
+  "\n",
+  "\r",
+  "\b",
+  "\u001b[1m",
+  "\u001b]0;t\u0007",
+  "\u0000",
+  "x".repeat(3000),
+);
 
 test("the borders between pieces change nothing", () => {
   fc.assert(

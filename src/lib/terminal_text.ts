@@ -3,13 +3,17 @@ const LINE_HELD_MAX = 4096;
 /** An operating system command (a window's title, a link) longer than this is no such thing. */
 const STRING_SEQUENCE_MAX = 4096;
 
-/** What follows an escape character, by ECMA-48: nothing, one more character, parameters, or a string with a terminator. */
+/**
+ * What follows an escape character, by ECMA-48: nothing, one more character, parameters, or a string with a
+ * terminator.
+ */
 type Sequence = "none" | "escape" | "parameters" | "string" | "string_escape";
 
 /**
  * Turns the bytes that a program writes to a terminal into text for people and models, whatever the borders between the
- * pieces: UTF-8 with U+FFFD for invalid bytes, no escape sequences, no control characters but tab and line feed, and of a
- * line that overwrites itself by carriage returns or backspaces its last state. Whole lines come out as they are complete.
+ * pieces: UTF-8 with U+FFFD for invalid bytes, no escape sequences, no control characters but tab and line feed, and
+ * of a line that overwrites itself by carriage returns or backspaces its last state. Whole lines come out as they are
+ * complete.
  */
 export class TerminalText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -36,6 +40,10 @@ export class TerminalText {
 
   #read(text: string): string {
     if (this.#isPlain(text)) return this.#readPlain(text);
+    return this.#readEach(text);
+  }
+
+  #readEach(text: string): string {
     let done = "";
     for (const character of text) {
       if (this.#sequence !== "none" && this.#skip(character)) continue;
@@ -52,7 +60,7 @@ export class TerminalText {
   #readPlain(text: string): string {
     const end = text.lastIndexOf("\n") + 1;
     if (text.length - end + (end === 0 ? this.#line.length : 0) >= LINE_HELD_MAX) {
-      return [...text].map((character) => this.#readCharacter(character)).join("");
+      return this.#readEach(text);
     }
     if (end === 0) {
       this.#line += text;

@@ -11,13 +11,21 @@ import type { JsonObject } from "../protocol/json.ts";
 import { createBash } from "./bash.ts";
 import { createSandbox, type Isolation } from "./sandbox.ts";
 
-const env = scrubEnvironment({ PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/home/nobody-here", LANG: "C.UTF-8", LESS_SECRET_TOKEN: "do-not-tell" });
+const env = scrubEnvironment({
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/home/nobody-here",
+  LANG: "C.UTF-8",
+  LESS_SECRET_TOKEN: "do-not-tell",
+});
 const spawner = createSpawner({ env });
 const data_dir = join(tmpdir(), `turnstone-data-${process.pid}`);
 let isolation: Isolation;
 beforeAll(async () => {
   mkdirSync(data_dir, { mode: 0o700 });
-  isolation = await createSandbox({ mode: "auto", network: true, hidden_paths: [data_dir], home: "/root", env }, spawner);
+  isolation = await createSandbox(
+    { mode: "auto", network: true, hidden_paths: [data_dir], home: "/root", env },
+    spawner,
+  );
 });
 afterAll(async () => {
   await spawner.close();
@@ -79,32 +87,48 @@ for (const [where, tool] of [
   });
 
   test(`a timeout keeps what was printed and says that the outcome is unknown, ${where} (BASH-22)`, async () => {
-    const result = await bench.call(tool(), { command: "trap 'echo cleaned; exit' TERM; echo started; sleep 60 & wait", timeout: 1 });
+    const result = await bench.call(tool(), {
+      command: "trap 'echo cleaned; exit' TERM; echo started; sleep 60 & wait",
+      timeout: 1,
+    });
     expect(result).toMatchObject({ is_error: true, effect: "unknown" });
-    expect(result).toHaveProperty("output", expect.stringMatching(/^started\ncleaned\n\[Timed out after 1 s .*unknown\.\]$/));
+    expect(result).toHaveProperty(
+      "output",
+      expect.stringMatching(/^started\ncleaned\n\[Timed out after 1 s .*unknown\.\]$/),
+    );
   });
 
   test(`a cancelled call is no error, ${where} (BASH-23)`, async () => {
     const abort = new AbortController();
     bench.with({ signal: abort.signal, emit: () => abort.abort() });
     const result = await bench.call(tool(), { command: "echo here; sleep 60" });
-    expect(result).toMatchObject({ is_error: false, effect: "unknown", output: expect.stringMatching(/^here\n\[Cancelled by the user/) });
+    expect(result).toMatchObject({
+      is_error: false,
+      effect: "unknown",
+      output: expect.stringMatching(/^here\n\[Cancelled by the user/),
+    });
   });
 
   test(`no secret is in the environment, of the command or its parent, ${where} (BASH-16, BASH-17)`, async () => {
-    const text = await output(tool(), { command: 'env; cat /proc/*/environ /proc/$PPID/environ 2>/dev/null | tr "\\0" "\\n" | grep -c do-not-tell' });
+    const text = await output(tool(), {
+      command: 'env; cat /proc/*/environ /proc/$PPID/environ 2>/dev/null | tr "\\0" "\\n" | grep -c do-not-tell',
+    });
     expect(text).toContain("LANG=C.UTF-8");
     expect(text).not.toContain("LESS_SECRET_TOKEN");
   });
 
   test(`nothing runs on after the call, ${where} (BASH-02, BASH-06)`, async () => {
-    expect(await output(tool(), { command: "(sleep 1; echo late > late) >/dev/null 2>&1 & sleep 60 & echo hi" })).toBe("hi\n");
+    expect(await output(tool(), { command: "(sleep 1; echo late > late) >/dev/null 2>&1 & sleep 60 & echo hi" })).toBe(
+      "hi\n",
+    );
     expect(await output(tool(), { command: "sleep 1.2; ls" })).toBe("(no output)");
   });
 }
 
 test("control codes and broken bytes are gone (BASH-11, BASH-12)", async () => {
-  expect(await output(bare(), { command: 'printf "\\xff\\x00ok\\n\\r10%%\\r20%%\\e[31mX\\e[0m\\n"' })).toBe("\ufffdok\n20%X\n");
+  expect(await output(bare(), { command: 'printf "\\xff\\x00ok\\n\\r10%%\\r20%%\\e[31mX\\e[0m\\n"' })).toBe(
+    "\ufffdok\n20%X\n",
+  );
 });
 
 test("a flood is clipped for the model and for people (BASH-09)", async () => {
@@ -123,10 +147,13 @@ test("no script is ever in a file (BASH-26)", async () => {
     rmSync(folder, { recursive: true, force: true });
   });
   bench.with({ spawner: own });
-  const text = await output(createBash({ env: { ...env, TMPDIR: folder }, isolation: { sandbox: null, required: false, reason: "off" } }), {
-    command: `find ${folder} -type f; sleep 60`,
-    timeout: 1,
-  });
+  const text = await output(
+    createBash({ env: { ...env, TMPDIR: folder }, isolation: { sandbox: null, required: false, reason: "off" } }),
+    {
+      command: `find ${folder} -type f; sleep 60`,
+      timeout: 1,
+    },
+  );
   expect(text).toMatch(/^\[Timed out/);
   expect(readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([]);
 });
@@ -156,7 +183,10 @@ test("what is never run is refused before anyone is asked (BASH-19)", async () =
 
 test("without the sandbox that is required nothing runs", async () => {
   const tool = createBash({ env, isolation: { sandbox: null, required: true, reason: "bubblewrap is missing." } });
-  expect(await tool.prepare({ command: "ls" }, bench.context)).toMatchObject({ ok: false, error: expect.stringContaining("bubblewrap is missing") });
+  expect(await tool.prepare({ command: "ls" }, bench.context)).toMatchObject({
+    ok: false,
+    error: expect.stringContaining("bubblewrap is missing"),
+  });
 });
 
 test("inside, our data, the home and the system's secrets are absent and only the workspace is written", async () => {
@@ -168,6 +198,8 @@ test("inside, our data, the home and the system's secrets are absent and only th
     `cat ${data_dir}/jwt_secret; ls -A ${data_dir} ${data_dir}/workspaces /root /home /tmp`,
     "cat /etc/shadow | wc -c; touch /etc/x /usr/x; ls /proc | grep -c '^[0-9]'; echo hello > file",
     "mount -t proc proc /mnt; unshare -m true; cat /proc/1/root/etc/shadow | wc -c; umount /root",
+    // A name space of its own gives power over nothing that was mounted before.
+    `unshare -Urm sh -c 'umount -l ${data_dir}; umount -l /root; mount -o remount,rw /; cat ${data_dir}/jwt_secret'`,
   ].join("\n");
   const text = await output(boxed(), { command: script });
   expect(text).not.toContain("do-not-tell");

@@ -47,7 +47,10 @@ function prepare(args: JsonObject, context: PrepareContext, { isolation }: BashO
   if (problem !== null) return { ok: false, error: problem };
   const { blocked, destructive } = judgeCommand(command.value);
   if (blocked !== null) {
-    return { ok: false, error: `This command is never run here: ${blocked}. Find another way, or ask the person to run it.` };
+    return {
+      ok: false,
+      error: `This command is never run here: ${blocked}. Find another way, or ask the person to run it.`,
+    };
   }
   if (isolation.sandbox === null && isolation.required) {
     return { ok: false, error: `Commands run in a sandbox only, and there is none. ${isolation.reason ?? ""}`.trim() };
@@ -68,17 +71,24 @@ function prepare(args: JsonObject, context: PrepareContext, { isolation }: BashO
 
 function problemWith(command: string, timeout_s: number | null): string | null {
   if (command.trim() === "") return "command is empty. Give the script to run.";
-  if (command.includes("\0")) return "command holds a NUL character, which no shell can take. Use printf '\\0' to make one.";
+  if (command.includes("\0")) {
+    return "command holds a NUL character, which no shell can take. Use printf '\\0' to make one.";
+  }
   if (!command.isWellFormed()) return "command holds half a character (a lone surrogate). Send the whole character.";
-  if (command.length > COMMAND_CHARACTERS_MAX) return "command is longer than 1,000,000 characters. Write it to a file and run that.";
-  if (timeout_s !== null && timeout_s > TIMEOUT_S_MAX) return `timeout is at most ${TIMEOUT_S_MAX} seconds, but it is ${timeout_s}.`;
+  if (command.length > COMMAND_CHARACTERS_MAX) {
+    return "command is longer than 1,000,000 characters. Write it to a file and run that.";
+  }
+  if (timeout_s !== null && timeout_s > TIMEOUT_S_MAX) {
+    return `timeout is at most ${TIMEOUT_S_MAX} seconds, but it is ${timeout_s}.`;
+  }
   return null;
 }
 
 function headline(command: string): string {
   const lines = command.trim().split("\n");
   const first = visibleLine(lines[0] ?? "");
-  const short = first.length > HEADER_CHARACTERS_MAX ? `${first.slice(0, HEADER_CHARACTERS_MAX).toWellFormed()}…` : first;
+  const short =
+    first.length > HEADER_CHARACTERS_MAX ? `${first.slice(0, HEADER_CHARACTERS_MAX).toWellFormed()}…` : first;
   const more = lines.length - 1;
   return more === 0 ? short : `${short} … (${more} more ${more === 1 ? "line" : "lines"})`;
 }
@@ -90,15 +100,16 @@ function asPlan(plan: JsonValue): BashPlan {
 }
 
 /**
- * The first bash reads the script to its end, so that it may have any length and the process may wait for it; the second
- * runs it as `bash -c` would. When a script ends well although a part of its last pipeline failed, the trap makes that
- * part's code the exit code, unless the part only wrote to a reader that had enough (141 is SIGPIPE). Only what is longer
- * than one argument may be (128 KiB) is evaluated by the first one.
+ * The first bash reads the script to its end, so that it may have any length and the process may wait for it; the
+ * second runs it as `bash -c` would. When a script ends well although a part of its last pipeline failed, the trap
+ * makes that part's code the exit code, unless the part only wrote to a reader that had enough (141 is SIGPIPE). Only
+ * what is longer than one argument may be (128 KiB) is evaluated by the first one.
  */
 const LAUNCHER = [
   `script= piece=; while IFS= read -r -N 65536 piece; do script+=$piece; done; script+=$piece; unset piece`,
   `exec </dev/null`,
-  `set_trap='trap '\\''set -- "$?" "\${PIPESTATUS[@]}"; [ "$1" != 0 ] || for code; do [ "$code" = 0 ] || [ "$code" = 141 ] || exit "$code"; done'\\'' EXIT; '`,
+  `set_trap='trap '\\''set -- "$?" "\${PIPESTATUS[@]}"; [ "$1" != 0 ] || for code; do '`,
+  `set_trap+='[ "$code" = 0 ] || [ "$code" = 141 ] || exit "$code"; done'\\'' EXIT; '`,
   `[ \${#script} -gt 30000 ] || exec bash -c "$set_trap$script"`,
   `set --; eval "unset script set_trap; $script"`,
 ].join("\n");
@@ -137,7 +148,9 @@ function liveOutput(context: ToolContext): (piece: string) => void {
   let left = LIVE_CHARACTERS_MAX;
   return (piece) => {
     if (piece === "" || left <= 0) return;
-    context.emit(piece.length <= left ? piece : `${piece.slice(0, left).toWellFormed()}\n[The rest is not shown live.]\n`);
+    context.emit(
+      piece.length <= left ? piece : `${piece.slice(0, left).toWellFormed()}\n[The rest is not shown live.]\n`,
+    );
     left -= piece.length;
   };
 }

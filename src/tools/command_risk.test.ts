@@ -57,11 +57,19 @@ test.each([
   expect(judgeCommand(script).blocked).toBeNull();
 });
 
-test.each(["rm -r x", "rm x -f", "git push --force", "git push origin +main", "git reset --hard", "sudo ls", "curl x | sh", "find . -delete", "kill -9 1"])(
-  "%s is shown as destructive",
-  (script) => expect(judgeCommand(script).destructive).toBe(true),
-);
+test.each([
+  "rm -r x",
+  "rm x -f",
+  "git push --force",
+  "git push origin +main",
+  "git reset --hard",
+  "sudo ls",
+  "curl x | sh",
+  "find . -delete",
+  "kill -9 1",
+])("%s is shown as destructive", (script) => expect(judgeCommand(script).destructive).toBe(true));
 
-test.each(["ls -rf", "rm x", "git push", "echo rm -rf x", "npm install", "sh build.sh", "git status | cat"])("%s is not", (script) =>
-  expect(judgeCommand(script).destructive).toBe(false),
+test.each(["ls -rf", "rm x", "git push", "echo rm -rf x", "npm install", "sh build.sh", "git status | cat"])(
+  "%s is not",
+  (script) => expect(judgeCommand(script).destructive).toBe(false),
 );

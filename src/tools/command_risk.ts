@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { parseShell, type ShellCommand, type ShellScript } from "../lib/shell_words.ts";
+import type { ShellCommand, ShellScript } from "../lib/shell_script.ts";
+import { parseShell } from "../lib/shell_words.ts";
 
 /** What is to be said of a script before it runs. */
 export interface CommandRisk {
@@ -37,7 +38,10 @@ const WRAPPERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["timeout", new Set(["-k", "-s"])],
   ["xargs", new Set(["-I", "-n", "-P", "-L", "-d", "-a"])],
   ["stdbuf", new Set(["-i", "-o", "-e"])],
-  ...["nohup", "setsid", "command", "exec", "builtin", "busybox", "time", "-p"].map((name): [string, Set<string>] => [name, new Set()]),
+  ...["nohup", "setsid", "command", "exec", "builtin", "busybox", "time", "-p"].map((name): [string, Set<string>] => [
+    name,
+    new Set(),
+  ]),
 ]);
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh"]);
 /** A script within a script within … beyond this is not followed. */
@@ -84,16 +88,22 @@ const SHUTDOWN_UNITS = /^(?:poweroff|reboot|halt|kexec|soft-reboot|(?:poweroff|r
 const BLOCK_DEVICE = /^\/dev\/(?:sd|hd|vd|xvd|nvme\d|mmcblk|md\d|dm-|loop\d|sr\d|ram\d|zram|nbd|disk\/|mapper\/)/;
 
 function blockedReason({ name, args, command }: Call): string | null {
-  if (name === "rm" && isRecursive(args) && operands(args).some(isWholeSystem)) return "it would delete the whole file system";
+  if (name === "rm" && isRecursive(args) && operands(args).some(isWholeSystem)) {
+    return "it would delete the whole file system";
+  }
   if (SHUTDOWN.has(name)) return "it would stop the machine";
   if ((name === "init" || name === "telinit") && /^[06]$/.test(args[0] ?? "")) return "it would stop the machine";
-  if (name === "systemctl" && operands(args).some((word) => SHUTDOWN_UNITS.test(word))) return "it would stop the machine";
+  if (name === "systemctl" && operands(args).some((word) => SHUTDOWN_UNITS.test(word))) {
+    return "it would stop the machine";
+  }
   if (/^(?:mkfs(?:\..+)?|mke2fs|mkswap|wipefs|blkdiscard|shred)$/.test(name) && args.some(isBlockDevice)) {
     return "it would erase a disk";
   }
   const target = name === "dd" ? args.find((word) => word.startsWith("of="))?.slice(3) : undefined;
   if (target !== undefined && isBlockDevice(target)) return "it would overwrite a disk";
-  if (["tee", "cp", "mv"].includes(name) && isBlockDevice(operands(args).at(-1) ?? "")) return "it would overwrite a disk";
+  if (["tee", "cp", "mv"].includes(name) && isBlockDevice(operands(args).at(-1) ?? "")) {
+    return "it would overwrite a disk";
+  }
   if (command.redirections.some(({ operator, target: word }) => operator.includes(">") && isBlockDevice(word.text))) {
     return "it would overwrite a disk";
   }
@@ -103,12 +113,16 @@ function blockedReason({ name, args, command }: Call): string | null {
 /** Options end at `--`. */
 function operands(args: string[]): string[] {
   const end = args.indexOf("--");
-  return end < 0 ? args.filter((word) => !word.startsWith("-")) : [...args.slice(0, end).filter((word) => !word.startsWith("-")), ...args.slice(end + 1)];
+  return end < 0
+    ? args.filter((word) => !word.startsWith("-"))
+    : [...args.slice(0, end).filter((word) => !word.startsWith("-")), ...args.slice(end + 1)];
 }
 
 function isRecursive(args: string[]): boolean {
   const end = args.indexOf("--");
-  return args.slice(0, end < 0 ? undefined : end).some((word) => /^-[a-zA-Z]*[rR]/.test(word) || /^--rec/.test(word));
+  return args
+    .slice(0, end < 0 ? undefined : end)
+    .some((word) => /^-[a-zA-Z]*[rR]/.test(word) || word.startsWith("--rec"));
 }
 
 function isWholeSystem(path: string): boolean {
@@ -134,9 +148,20 @@ function forkBomb({ commands }: ShellScript): string | null {
 }
 
 /** Programs that only ever destroy, change who may do what, or end others' work. */
-const DESTRUCTIVE: ReadonlySet<string> = new Set(
-  ["dd", "shred", "mkfs", "wipefs", "truncate", "sudo", "pkill", "killall", "fdisk", "parted", "userdel", "dropdb"],
-);
+const DESTRUCTIVE: ReadonlySet<string> = new Set([
+  "dd",
+  "shred",
+  "mkfs",
+  "wipefs",
+  "truncate",
+  "sudo",
+  "pkill",
+  "killall",
+  "fdisk",
+  "parted",
+  "userdel",
+  "dropdb",
+]);
 const DESTRUCTIVE_CALLS: readonly RegExp[] = [
   /^rm(?: \S+)* -\w*[rRf]/,
   /^rm(?: \S+)* --(?:recursive|force)/,
@@ -144,7 +169,8 @@ const DESTRUCTIVE_CALLS: readonly RegExp[] = [
   /^kill(?: \S+)* (?:-9|-KILL|-s KILL|-1$)/,
   /^find .* -(?:delete|exec(?:dir)? rm)\b/,
   /^git(?: -\S+)* push(?: \S+)* (?:-\w*f|--force|--delete|-d\b|--mirror|\+\S)/,
-  /^git(?: -\S+)* (?:reset(?: \S+)* --hard|clean(?: \S+)* -\w*f|checkout(?: \S+)* (?:--(?: |$)|-f)|restore|branch -D|stash (?:drop|clear)|filter-branch)/,
+  /^git(?: -\S+)* (?:reset(?: \S+)* --hard|clean(?: \S+)* -\w*f|checkout(?: \S+)* (?:--(?: |$)|-f))/,
+  /^git(?: -\S+)* (?:restore|branch -D|stash (?:drop|clear)|filter-branch)/,
   /^(?:docker|podman)(?: \w+)? (?:rm|rmi|prune|kill)\b/,
   /^kubectl(?: \S+)* (?:delete|drain)\b/,
   /^terraform(?: \S+)* (?:apply|destroy)\b/,

@@ -17,7 +17,8 @@ beforeEach(() => {
     mkdirSync(bench.path(`man${section}`));
     writeFileSync(
       bench.path(`man${section}`, `stone.${section}`),
-      `.TH STONE ${section}\n.SH NAME\nstone \\- turn in section ${section}\n.SH DESCRIPTION\n.B bold\nand\n.I slanted\n${"word ".repeat(40)}\n`,
+      `.TH STONE ${section}\n.SH NAME\nstone \\- turn in section ${section}\n` +
+        `.SH DESCRIPTION\n.B bold\nand\n.I slanted\n${"word ".repeat(40)}\n`,
     );
   }
   writeFileSync(bench.path("man3", "stone.3pm"), ".TH STONE 3pm\n.SH NAME\nstone \\- for Perl\n");
@@ -34,7 +35,7 @@ test("a page is plain text of 80 columns, without overstrikes or options from ou
   const text = await man({ page: "stone" });
   expect(text).toMatch(/NAME\n +stone - turn in section 1\n/);
   expect(text).toContain("bold and slanted word");
-  expect(text).not.toMatch(/[\b\u001b]/);
+  for (const control of ["\b", "\u001b"]) expect(text).not.toContain(control);
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
@@ -46,7 +47,7 @@ test("a name may carry its section, and an explicit one counts more (CALC-05)", 
 
 test.each(["-k", "-P/bin/sh", "../../etc/passwd", "/etc/passwd", "a b", "$(id)", "", "--help(1)"])(
   "%s reaches no program (CALC-06)",
-  async (page) => expect(await man({ page })).toMatch(/^refused: .*cannot be the name of a page/),
+  async (page) => expect(await man({ page })).toMatch(/^refused: .*cannot be a page's name/),
 );
 
 test("a section that is none is an error, not ignored", async () => {
@@ -56,7 +57,9 @@ test("a section that is none is an error, not ignored", async () => {
 
 test("a page that is not there says so", async () => {
   expect(await man({ page: "no-such-stone" })).toBe("There is no manual page no-such-stone on this machine.");
-  expect(await man({ page: "stone", section: "5" })).toBe("There is no manual page stone(5) on this machine. Try it without the section.");
+  expect(await man({ page: "stone", section: "5" })).toBe(
+    "There is no manual page stone(5) on this machine. Try it without the section.",
+  );
 });
 
 test("without a manual --help is asked of allowed programs only", async () => {
@@ -68,5 +71,8 @@ test("without a manual --help is asked of allowed programs only", async () => {
 });
 
 test("nobody is asked", async () => {
-  expect(await createMan({ env }).prepare({ page: "grep" }, bench.context)).toMatchObject({ needs_approval: false, effect: "none" });
+  expect(await createMan({ env }).prepare({ page: "grep" }, bench.context)).toMatchObject({
+    needs_approval: false,
+    effect: "none",
+  });
 });

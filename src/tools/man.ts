@@ -40,10 +40,16 @@ function prepare(args: JsonObject): Preparation {
   const name = bare ?? page.value.trim();
   const section = given?.value.trim() ?? own_section ?? null;
   if (!PAGE.test(name) || name.includes("..") || name.length > PAGE_CHARACTERS_MAX) {
-    return { ok: false, error: `${JSON.stringify(name.slice(0, 200))} cannot be the name of a page. Give a name such as grep or printf(3).` };
+    return {
+      ok: false,
+      error: `${JSON.stringify(name.slice(0, 200))} cannot be a page's name. Give one such as grep or printf(3).`,
+    };
   }
   if (section !== null && !SECTION.test(section)) {
-    return { ok: false, error: `${JSON.stringify(section.slice(0, 50))} is no section. Give a digit, such as 3, or one with letters, such as 3pm.` };
+    return {
+      ok: false,
+      error: `${JSON.stringify(section.slice(0, 50))} is no section. Give one such as 3 or 3pm.`,
+    };
   }
   return {
     ok: true,
@@ -70,7 +76,9 @@ async function execute(plan: ManPlan, context: ToolContext, options: ManOptions)
   const man = await read("man", [...(section === null ? [] : ["-s", section]), "--", page], context, options);
   if (man.text !== null) return answer(man.text);
   if (man.result.status === "aborted") return failure("Cancelled by the user.");
-  if (man.result.status === "timed_out") return failure(`The page ${nameOf(plan)} was not formatted within ${MAN_MS / 1000} s.`);
+  if (man.result.status === "timed_out") {
+    return failure(`The page ${nameOf(plan)} was not formatted within ${MAN_MS / 1000} s.`);
+  }
   const info = section === null ? await read("info", ["--output=-", "--", page], context, options) : null;
   if (info !== null && info.text !== null && !/no menu item/i.test(info.text.slice(0, 500))) return answer(info.text);
   if (options.help_programs?.includes(page) === true) {
@@ -78,9 +86,13 @@ async function execute(plan: ManPlan, context: ToolContext, options: ManOptions)
     if (help.text !== null) return answer(help.text);
   }
   if (man.result.status === "not_started") {
-    return failure("There is no manual on this machine: the program man is missing. Ask for it to be installed (package man-db).");
+    return failure(
+      "There is no manual on this machine: the program man is missing. Ask for it to be installed (package man-db).",
+    );
   }
-  return failure(`There is no manual page ${nameOf(plan)} on this machine.${section === null ? "" : " Try it without the section."}`);
+  return failure(
+    `There is no manual page ${nameOf(plan)} on this machine.${section === null ? "" : " Try it without the section."}`,
+  );
 }
 
 interface Reading {
@@ -109,13 +121,26 @@ async function read(file: string, args: string[], context: ToolContext, { env }:
 
 /** Options from the environment are options, too. */
 function manualEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  const unwanted = new Set(["MANOPT", "MANROFFOPT", "MAN_KEEP_FORMATTING", "MANLESS", "LESS", "LESSOPEN", "GROFF_TYPESETTER"]);
+  const unwanted = new Set([
+    "MANOPT",
+    "MANROFFOPT",
+    "MAN_KEEP_FORMATTING",
+    "MANLESS",
+    "LESS",
+    "LESSOPEN",
+    "GROFF_TYPESETTER",
+  ]);
   const kept = Object.entries(env).filter(([name]) => !unwanted.has(name));
   return { ...Object.fromEntries(kept), MANWIDTH: "80", COLUMNS: "80", MANPAGER: "cat", PAGER: "cat", TERM: "dumb" };
 }
 
 function answer(text: string): ToolOutput {
-  return { output: text.replace(/^\n+/, ""), is_error: false, effect: "none", display: `${text.split("\n").length} lines` };
+  return {
+    output: text.replace(/^\n+/, ""),
+    is_error: false,
+    effect: "none",
+    display: `${text.split("\n").length} lines`,
+  };
 }
 
 function failure(output: string): ToolOutput {

@@ -5,7 +5,13 @@ import type { Spawner } from "../lib/spawn.ts";
 import { TerminalText } from "../lib/terminal_text.ts";
 import { visible } from "../lib/visible.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
-import { findPython, Interpreter, type CalculationEnd, type CalculationLimits, type Python } from "./math_interpreter.ts";
+import {
+  findPython,
+  Interpreter,
+  type CalculationEnd,
+  type CalculationLimits,
+  type Python,
+} from "./math_interpreter.ts";
 import type { Isolation } from "./sandbox.ts";
 
 export interface MathOptions {
@@ -39,10 +45,15 @@ function prepare(args: JsonObject, context: PrepareContext, { isolation }: MathO
   const code = textArgument(args, "code");
   if (!code.ok) return code;
   if (code.value.trim() === "") return { ok: false, error: "code is empty. Give the Python code to run." };
-  if (!code.value.isWellFormed()) return { ok: false, error: "code holds half a character (a lone surrogate). Send the whole character." };
+  if (!code.value.isWellFormed()) {
+    return { ok: false, error: "code holds half a character (a lone surrogate). Send the whole character." };
+  }
   if (code.value.length > CODE_CHARACTERS_MAX) return { ok: false, error: "code is longer than 1,000,000 characters." };
   if (isolation.sandbox === null && isolation.required) {
-    return { ok: false, error: `Calculations run in a sandbox only, and there is none. ${isolation.reason ?? ""}`.trim() };
+    return {
+      ok: false,
+      error: `Calculations run in a sandbox only, and there is none. ${isolation.reason ?? ""}`.trim(),
+    };
   }
   const lines = code.value.trim().split("\n").length;
   return {
@@ -68,7 +79,11 @@ function asCode(plan: JsonValue): string {
 async function execute(code: string, context: ToolContext, pool: InterpreterPool): Promise<ToolOutput> {
   const interpreter = await pool.take(context.spawner);
   if (interpreter === null) {
-    return { output: "There is no Python 3 on this machine. Ask for it to be installed (package python3).", is_error: true, effect: "none" };
+    return {
+      output: "There is no Python 3 on this machine. Ask for it to be installed (package python3).",
+      is_error: true,
+      effect: "none",
+    };
   }
   const text = new TerminalText();
   const collector = new Collector(Math.max(0, context.output_limit - LAST_LINE_CHARACTERS));
@@ -88,11 +103,20 @@ async function execute(code: string, context: ToolContext, pool: InterpreterPool
   return outputOf(end, collector.text("Print less."), limits, interpreter.missing);
 }
 
-function outputOf(end: CalculationEnd, text: string, limits: CalculationLimits, missing: readonly string[]): ToolOutput {
+function outputOf(
+  end: CalculationEnd,
+  text: string,
+  limits: CalculationLimits,
+  missing: readonly string[],
+): ToolOutput {
   const lines = [text.replace(/\n$/, ""), endingOf(end, text, limits)];
   const failed = end.status !== "ended" || end.exit_code !== 0;
   if (failed && missing.length > 0) lines.push(installHint(missing));
-  return { output: lines.filter((line) => line !== "").join("\n"), is_error: failed && end.status !== "cancelled", effect: "none" };
+  return {
+    output: lines.filter((line) => line !== "").join("\n"),
+    is_error: failed && end.status !== "cancelled",
+    effect: "none",
+  };
 }
 
 function endingOf(end: CalculationEnd, text: string, limits: CalculationLimits): string {
@@ -100,7 +124,9 @@ function endingOf(end: CalculationEnd, text: string, limits: CalculationLimits):
     case "ended":
       if (end.exit_code < 0) return `[ended by signal ${-end.exit_code}; the limit of memory may be reached]`;
       if (text.trim() !== "") return "";
-      return end.exit_code === 0 ? "(no output; use print() to show a value)" : `(no output)\n[exit code: ${end.exit_code}]`;
+      return end.exit_code === 0
+        ? "(no output; use print() to show a value)"
+        : `(no output)\n[exit code: ${end.exit_code}]`;
     case "timed_out":
       return `[Stopped after ${limits.wall_s} s. Use a faster method or smaller numbers.]`;
     case "flooded":
@@ -114,7 +140,8 @@ function endingOf(end: CalculationEnd, text: string, limits: CalculationLimits):
 
 function installHint(missing: readonly string[]): string {
   const packages = missing.map((name) => `python3-${name}`).join(" ");
-  return `[Not installed for this Python: ${missing.join(", ")}. On Debian: apt install ${packages}; elsewhere: pip install ${missing.join(" ")}.]`;
+  const how = `On Debian: apt install ${packages}; elsewhere: pip install ${missing.join(" ")}`;
+  return `[Not installed for this Python: ${missing.join(", ")}. ${how}.]`;
 }
 
 /** Keeps one interpreter warm. A second calculation at the same time gets one of its own. */

@@ -37,7 +37,10 @@ const START_MS = 60_000;
 /** It is started afresh at least this often. */
 const LIFE_MS = 24 * 60 * 60 * 1000;
 
-type Message = { kind: "ready"; missing: string[] } | { kind: "out"; bytes: Buffer } | { kind: "end"; end: CalculationEnd };
+type Message =
+  | { kind: "ready"; missing: string[] }
+  | { kind: "out"; bytes: Buffer }
+  | { kind: "end"; end: CalculationEnd };
 
 /**
  * A Python process with everything imported, which forks for each calculation. One calculation at a time; the caller
@@ -59,7 +62,10 @@ export class Interpreter {
 
   constructor({ python, sandbox, spawner }: InterpreterOptions) {
     const args = ["-I", "-c", MATH_SERVER, sandbox === null ? "bare" : "sandboxed"];
-    const call = sandbox?.enclose({ file: python.file, args, readable: python.readable }) ?? { file: python.file, args };
+    const call = sandbox?.enclose({ file: python.file, args, readable: python.readable }) ?? {
+      file: python.file,
+      args,
+    };
     this.#started = new Promise((resolve) => {
       const run = spawner.run({
         ...call,
@@ -73,12 +79,14 @@ export class Interpreter {
         },
         onOutput: (bytes) => this.#read(Buffer.from(bytes).toString("latin1")),
       });
-      void run.then((result) => {
-        this.#ended = result;
-        resolve();
-        this.#onGone();
-      });
+      void this.#watch(run, resolve);
     });
+  }
+
+  async #watch(run: Promise<SpawnResult>, started: () => void): Promise<void> {
+    this.#ended = await run;
+    started();
+    this.#onGone();
   }
 
   /** Whether it can take another calculation. */
@@ -93,7 +101,12 @@ export class Interpreter {
   }
 
   /** Never rejects. `onOutput` is not called after it has resolved. */
-  async calculate(code: string, limits: CalculationLimits, signal: AbortSignal, onOutput: (bytes: Buffer) => void): Promise<CalculationEnd> {
+  async calculate(
+    code: string,
+    limits: CalculationLimits,
+    signal: AbortSignal,
+    onOutput: (bytes: Buffer) => void,
+  ): Promise<CalculationEnd> {
     await this.#started;
     return new Promise((resolve) => {
       const cancel = (): void => {
@@ -189,10 +202,14 @@ function endOf({ stopped, exit_code }: JsonObject): CalculationEnd {
 const LOCATE = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix]))";
 
 /**
- * The interpreter for calculations: the configured one, else the system's, since distributions package the libraries for
- * it, else the first on the path.
+ * The interpreter for calculations: the configured one, else the system's, since distributions package the libraries
+ * for it, else the first on the path.
  */
-export async function findPython(configured: string | undefined, env: Readonly<Record<string, string>>, spawner: Spawner): Promise<Python | null> {
+export async function findPython(
+  configured: string | undefined,
+  env: Readonly<Record<string, string>>,
+  spawner: Spawner,
+): Promise<Python | null> {
   const places = (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "python3"));
   const candidates = configured === undefined ? ["/usr/bin/python3", ...places] : [configured];
   const file = candidates.find(isExecutable);
@@ -200,7 +217,12 @@ export async function findPython(configured: string | undefined, env: Readonly<R
   if (file.startsWith("/usr/")) return { file, readable: [] };
   let output = "";
   await spawner.run({
-    ...{ file, args: ["-I", "-c", LOCATE], cwd: "/", env, timeout_ms: START_MS, signal: new AbortController().signal },
+    file,
+    args: ["-I", "-c", LOCATE],
+    cwd: "/",
+    env,
+    timeout_ms: START_MS,
+    signal: new AbortController().signal,
     onOutput: (bytes) => (output += Buffer.from(bytes).toString()),
   });
   const lines = output.trim().split("\n");

@@ -1,11 +1,12 @@
 /**
- * The interpreter that waits with everything imported. For each line of JSON on its standard input it forks a process that
- * runs the code under limits, and reports on its standard output in lines of JSON: `{"ready"}` once, then `{"out"}` (base64)
- * as output comes and `{"end"}` for each call. A line that comes while a call runs cancels that call.
+ * The interpreter that waits with everything imported. For each line of JSON on its standard input it forks a process
+ * that runs the code under limits, and reports on its standard output in lines of JSON: `{"ready"}` once, then
+ * `{"out"}` (base64) as output comes and `{"end"}` for each call. A line that comes while a call runs cancels that
+ * call.
  *
- * The forked process holds none of the interpreter's descriptors, so it cannot speak in its name; as root it also becomes
- * another user. The interpreter is the first process of its namespace where there is a sandbox, so that nothing inside
- * can end it and it can end everything inside.
+ * The forked process holds none of the interpreter's descriptors, so it cannot speak in its name; as root it also
+ * becomes another user. The interpreter is the first process of its namespace where there is a sandbox, so that
+ * nothing inside can end it and it can end everything inside.
  */
 export const MATH_SERVER = String.raw`
 import ast, base64, ctypes, json, linecache, os, resource, select, signal, sys, time, traceback

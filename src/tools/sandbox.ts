@@ -58,12 +58,14 @@ export interface Isolation {
 const SELF_TEST_MS = 10_000;
 
 /**
- * Finds out whether bubblewrap works on this host, by trying from inside to do what it must prevent. Never rejects: where
- * it does not hold what it promises, there is no sandbox, and the reason says what failed and what to do.
+ * Finds out whether bubblewrap works on this host, by trying from inside to do what it must prevent. Never rejects:
+ * where it does not hold what it promises, there is no sandbox, and the reason says what failed and what to do.
  */
 export async function createSandbox(options: SandboxOptions, spawner: Spawner): Promise<Isolation> {
   const required = options.mode === "required";
-  if (options.mode === "off") return { sandbox: null, required, reason: "The sandbox is switched off in the configuration." };
+  if (options.mode === "off") {
+    return { sandbox: null, required, reason: "The sandbox is switched off in the configuration." };
+  }
   const sandbox: Sandbox = { name: "bubblewrap", wrap: (call) => wrap(call, options), enclose };
   const failure = await selfTest(sandbox, options, spawner);
   return failure === null ? { sandbox, required, reason: null } : { sandbox: null, required, reason: failure };
@@ -71,12 +73,12 @@ export async function createSandbox(options: SandboxOptions, spawner: Spawner): 
 
 function wrap(call: SandboxedCall, options: SandboxOptions): WrappedCall {
   const args = [
-    ...["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"],
-    ...(options.network ? [] : ["--unshare-net"]),
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-    ...mounts(call.workspace, options).flatMap((mount) => mount.args),
-    ...["--chdir", call.cwd, "--", call.file, ...call.args],
-  ];
+    ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"],
+    options.network ? [] : ["--unshare-net"],
+    ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    mounts(call.workspace, options).flatMap((mount) => mount.args),
+    ["--chdir", call.cwd, "--", call.file, ...call.args],
+  ].flat();
   return { file: "bwrap", args, supervised: true };
 }
 
@@ -84,8 +86,9 @@ function wrap(call: SandboxedCall, options: SandboxOptions): WrappedCall {
 const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache"];
 
 /**
- * The program is the first process of its namespace: nothing inside can end it, and when it ends, all inside ends. Where
- * the server runs as root the program may change its user, in order to give up being root, and end what it started.
+ * The program is the first process of its namespace: nothing inside can end it, and when it ends, all inside ends.
+ * Where the server runs as root the program may change its user, in order to give up being root, and end what it
+ * started.
  */
 function enclose(call: EnclosedCall): WrappedCall {
   const is_root = process.getuid?.() === 0;
@@ -94,12 +97,13 @@ function enclose(call: EnclosedCall): WrappedCall {
     if (target === undefined) return [];
     return target === path ? ["--ro-bind", path, path] : ["--symlink", target, path];
   });
+  const kept = is_root ? ["CAP_SETUID", "CAP_SETGID", "CAP_KILL"] : [];
   const args = [
-    ...["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts"],
-    ...["--cap-drop", "ALL", ...(is_root ? ["CAP_SETUID", "CAP_SETGID", "CAP_KILL"].flatMap((name) => ["--cap-add", name]) : [])],
-    ...[...shown, "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"],
-    ...["--chdir", "/", "--", call.file, ...call.args],
-  ];
+    ["--die-with-parent", "--as-pid-1", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts"],
+    ["--cap-drop", "ALL", ...kept.flatMap((name) => ["--cap-add", name])],
+    [...shown, "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"],
+    ["--chdir", "/", "--", call.file, ...call.args],
+  ].flat();
   return { file: "bwrap", args, supervised: true };
 }
 
@@ -167,7 +171,12 @@ async function selfTest(sandbox: Sandbox, options: SandboxOptions, spawner: Spaw
     mkdirSync(workspace, { mode: 0o700 });
     for (const canary of canaries) writeFileSync(canary, "canary", { mode: 0o600 });
     const script = testScript(canaries, workspace);
-    const report = await runTest(sandbox.wrap({ file: "bash", args: ["-c", script], cwd: workspace, workspace }), workspace, options, spawner);
+    const report = await runTest(
+      sandbox.wrap({ file: "bash", args: ["-c", script], cwd: workspace, workspace }),
+      workspace,
+      options,
+      spawner,
+    );
     return judgeReport(report, options);
   } catch (error) {
     return `The sandbox could not be tested: ${error instanceof Error ? error.message : String(error)}.`;
@@ -182,8 +191,10 @@ function testScript(canaries: readonly string[], workspace: string): string {
   return [
     `seen=no; for file in ${quoted}; do [ -e "$file" ] && seen=yes; done; [ $seen = no ] && echo hidden`,
     "set -- /proc/[0-9]*; [ $# -le 3 ] && echo alone",
-    "for folder in / /usr /etc /var /opt; do { : > $folder/.sandbox-test; } 2>/dev/null && { rm $folder/.sandbox-test; echo system-writable; }; done",
-    "grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status && grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status && echo powerless",
+    "for file in {,/usr,/etc,/var,/opt}/.sandbox-test; do",
+    "{ : > $file; } 2>/dev/null && { rm $file; echo system-writable; }; done",
+    "status=$(</proc/self/status); bound='NoNewPrivs:[[:space:]]*1'; bare='CapEff:[[:space:]]*0+[[:space:]]'",
+    "[[ $status =~ $bound && $status =~ $bare ]] && echo powerless",
     `echo x > '${workspace.replaceAll("'", "'\\''")}/written' && echo workspace`,
     "echo done",
   ].join("\n");
@@ -211,7 +222,9 @@ async function runTest(call: WrappedCall, cwd: string, { env }: SandboxOptions, 
 function judgeReport({ lines, output, error }: TestReport, options: SandboxOptions): string | null {
   const advice = "Install bubblewrap (package bubblewrap), or allow unprivileged user namespaces.";
   if (error !== null) return `There is no sandbox: ${error} ${advice}`;
-  if (!lines.has("done")) return `The sandbox does not start: ${output.trim().split("\n").at(-1) ?? "no output"}. ${advice}`;
+  if (!lines.has("done")) {
+    return `The sandbox does not start: ${output.trim().split("\n").at(-1) ?? "no output"}. ${advice}`;
+  }
   const hides = options.hidden_paths.length > 0 ? "our own files" : "the home folder";
   if (!lines.has("hidden")) return `The sandbox does not hide ${hides}; it is not used.`;
   if (!lines.has("alone")) return "The sandbox does not hide other processes; it is not used.";

@@ -38,7 +38,9 @@ describe.each([
   test("lines come as path:line:text, sorted, with the count", async () => {
     write("b.txt", "one\ntwo foo\r\n");
     write("a/c.txt", "foo\tbar\nfoo");
-    expect(await find({ query: "foo" })).toBe("a/c.txt:1:foo\tbar\na/c.txt:2:foo\nb.txt:2:two foo\n\n[3 matching lines in 2 files.]");
+    expect(await find({ query: "foo" })).toBe(
+      "a/c.txt:1:foo\tbar\na/c.txt:2:foo\nb.txt:2:two foo\n\n[3 matching lines in 2 files.]",
+    );
     expect(await find({ query: "foo", path: "b.txt" })).toBe("b.txt:2:two foo\n\n[1 matching line in 1 file.]");
     expect(await find({ query: "foo", path: "a" })).toContain("a/c.txt:1:foo");
   });
@@ -80,7 +82,9 @@ describe.each([
     write("many.txt", "foo\n".repeat(1000));
     const text = await find({ query: "foo" });
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(1100);
-    expect(text).toMatch(/\[201 matching lines in 2 files\. Of 1 file only the first 200 matching lines were taken\.\]$/);
+    expect(text).toMatch(
+      /\[201 matching lines in 2 files\. Of 1 file only the first 200 matching lines were taken\.\]$/,
+    );
     bench.with({ output_limit: 3000 });
     const short = await find({ query: "foo" });
     expect(short.length).toBeLessThanOrEqual(3000);
@@ -124,25 +128,33 @@ describe.each([
       ...engine,
       args: (order: Parameters<typeof engine.args>[0]) => [...engine.args(order), "./gone"],
     }));
-    expect(await search({ query: "hit" }, { engines: broken })).toMatch(/^good:1:hit\n.*Some files could not be read\.\]$/s);
+    expect(await search({ query: "hit" }, { engines: broken })).toMatch(
+      /^good:1:hit\n.*Some files could not be read\.\]$/s,
+    );
   });
 });
 
 test("what .gitignore names is skipped, and that is said (SRCH-08)", async () => {
   write(".gitignore", "out.log\n");
   write("out.log", "hit\n");
-  expect(await search({ query: "hit" })).toBe("[No matches. Binary files, .git, node_modules and what .gitignore names were not searched.]");
+  expect(await search({ query: "hit" })).toBe(
+    "[No matches. Binary files, .git, node_modules and what .gitignore names were not searched.]",
+  );
   expect(await search({ query: "hit", path: "out.log" })).toContain("out.log:1:hit");
 });
 
 test("a ripgrep configuration changes nothing (SRCH-08)", async () => {
   write("rc", "--ignore-case\n");
   write("a", "HIT\n");
-  expect(await search({ query: "hit" }, { env: { ...env, RIPGREP_CONFIG_PATH: bench.path("rc") } })).toMatch(/^\[No matches/);
+  expect(await search({ query: "hit" }, { env: { ...env, RIPGREP_CONFIG_PATH: bench.path("rc") } })).toMatch(
+    /^\[No matches/,
+  );
 });
 
 test("a missing path says so (SRCH-11)", async () => {
-  expect(await search({ query: "x", path: "/nope" })).toBe("refused: /nope does not exist. Search in a folder that does, or leave path out.");
+  expect(await search({ query: "x", path: "/nope" })).toBe(
+    "refused: /nope does not exist. Search in a folder that does, or leave path out.",
+  );
 });
 
 test("inside nobody is asked, outside somebody is", async () => {
@@ -150,7 +162,10 @@ test("inside nobody is asked, outside somebody is", async () => {
   onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
   writeFileSync(join(outside, "f"), "hit\n");
   const tool = createSearch({ env, hidden_paths: [] });
-  expect(await tool.prepare({ query: "a" }, bench.context)).toMatchObject({ needs_approval: false, header: "search: a" });
+  expect(await tool.prepare({ query: "a" }, bench.context)).toMatchObject({
+    needs_approval: false,
+    header: "search: a",
+  });
   expect(await tool.prepare({ query: "a", path: outside }, bench.context)).toMatchObject({ needs_approval: true });
   symlinkSync(outside, bench.path("link"));
   expect(await tool.prepare({ query: "a", path: "link" }, bench.context)).toMatchObject({ needs_approval: true });

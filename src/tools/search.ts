@@ -44,18 +44,23 @@ function prepare(args: JsonObject, context: PrepareContext): Preparation {
   const path = args["path"] === undefined ? { ok: true as const, value: "." } : textArgument(args, "path");
   if (!path.ok) return path;
   if (query.value === "") return { ok: false, error: "query is empty. Give a regular expression." };
-  if (/[\0\n]/.test(query.value)) return { ok: false, error: "query must be one line. Search for one of its lines, or use \\s+ between words." };
+  if (/[\0\n]/.test(query.value)) {
+    return { ok: false, error: "query must be one line. Search for one of its lines, or use \\s+ between words." };
+  }
   if (query.value.length > QUERY_CHARACTERS_MAX) return { ok: false, error: "query is longer than 10,000 characters." };
   const resolution = context.workspace.resolve(path.value === "" ? "." : path.value);
   if (!resolution.ok) return resolution;
   const { shown, real_path, inside } = resolution.path;
   const stat = statSync(real_path, { throwIfNoEntry: false });
-  if (stat === undefined) return { ok: false, error: `${shown} does not exist. Search in a folder that does, or leave path out.` };
+  if (stat === undefined) {
+    return { ok: false, error: `${shown} does not exist. Search in a folder that does, or leave path out.` };
+  }
   if (!stat.isDirectory() && !stat.isFile()) return { ok: false, error: `${shown} is neither a file nor a folder.` };
   if (SYSTEM_FOLDERS.some((folder) => isWithin(real_path, folder))) {
     return { ok: false, error: `${shown} holds no files but views of the system. Use bash to look at one.` };
   }
-  const place = inside && real_path === context.workspace.root ? "" : ` in ${describePath(resolution.path, context.workspace)}`;
+  const place =
+    inside && real_path === context.workspace.root ? "" : ` in ${describePath(resolution.path, context.workspace)}`;
   const header = visibleLine(`search: ${query.value}`).slice(0, HEADER_CHARACTERS_MAX).toWellFormed();
   return {
     ok: true,
@@ -84,7 +89,9 @@ async function execute(plan: SearchPlan, context: ToolContext, options: SearchOp
   const order: SearchOrder = {
     query: plan.query,
     target: stat.isDirectory() ? "./" : `./${basename(plan.real_path)}`,
-    everything: relative(context.workspace.root, plan.real_path).split("/").some((name) => NOISE.includes(name)),
+    everything: relative(context.workspace.root, plan.real_path)
+      .split("/")
+      .some((name) => NOISE.includes(name)),
     excluded: excludedBelow(folder, context.workspace.root, options.hidden_paths),
   };
   const results = new SearchResults();
@@ -108,9 +115,18 @@ function excludedBelow(folder: string, workspace: string, hidden_paths: readonly
     .map((path) => `./${relative(folder, path)}`);
 }
 
-async function run(order: SearchOrder, cwd: string, results: SearchResults, context: ToolContext, options: SearchOptions): Promise<SpawnResult> {
+async function run(
+  order: SearchOrder,
+  cwd: string,
+  results: SearchResults,
+  context: ToolContext,
+  options: SearchOptions,
+): Promise<SpawnResult> {
   const { signal, timeout_s, spawner } = context;
-  let result: SpawnResult = { status: "not_started", error: "There is no program to search with. Install ripgrep or grep." };
+  let result: SpawnResult = {
+    status: "not_started",
+    error: "There is no program to search with. Install ripgrep or grep.",
+  };
   for (const engine of options.engines ?? (await searchEngines())) {
     result = await spawner.run({
       file: engine.file,
@@ -131,7 +147,9 @@ function outputOf(result: SpawnResult, results: SearchResults, folder: string, c
   const faulty = result.status === "exited" && result.exit_code !== 0 && result.exit_code !== 1;
   if (faulty && results.matches === 0 && results.message !== "") return failure(results.message.replaceAll("./", ""));
   const notes = [countOf(results), ...endOf(result, context.timeout_s, faulty)];
-  if (results.matches === 0) notes.push("Binary files, .git, node_modules and what .gitignore names were not searched.");
+  if (results.matches === 0) {
+    notes.push("Binary files, .git, node_modules and what .gitignore names were not searched.");
+  }
   const text = results.text((path) => join(folder, path));
   const body = cut(text, Math.max(0, context.output_limit - COUNT_CHARACTERS), "Narrow the pattern or the path.");
   return {
@@ -144,14 +162,20 @@ function outputOf(result: SpawnResult, results: SearchResults, folder: string, c
 
 function countOf(results: SearchResults): string {
   if (results.matches === 0) return "No matches.";
-  const count = (value: number, one: string, many: string): string => `${value.toLocaleString("en-US")} ${value === 1 ? one : many}`;
-  const found = `${count(results.matches, "matching line", "matching lines")} in ${count(results.files, "file", "files")}.`;
+  const count = (value: number, one: string, many: string): string =>
+    `${value.toLocaleString("en-US")} ${value === 1 ? one : many}`;
+  const lines = count(results.matches, "matching line", "matching lines");
+  const found = `${lines} in ${count(results.files, "file", "files")}.`;
   const clipped = results.clipped_files;
-  return clipped === 0 ? found : `${found} Of ${count(clipped, "file", "files")} only the first 200 matching lines were taken.`;
+  return clipped === 0
+    ? found
+    : `${found} Of ${count(clipped, "file", "files")} only the first 200 matching lines were taken.`;
 }
 
 function endOf(result: SpawnResult, timeout_s: number, faulty: boolean): string[] {
-  if (result.status === "timed_out") return [`The search was stopped after ${timeout_s} s, so there may be more. Narrow the path.`];
+  if (result.status === "timed_out") {
+    return [`The search was stopped after ${timeout_s} s, so there may be more. Narrow the path.`];
+  }
   if (result.status === "aborted") return ["The search was cancelled by the user, so there may be more."];
   return faulty ? ["Some files could not be read."] : [];
 }

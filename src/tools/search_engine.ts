@@ -11,7 +11,10 @@ export interface SearchOrder {
   excluded: readonly string[];
 }
 
-/** A program that searches. All of them write `path`, NUL, `line:text`, and end with 0, 1 (nothing found) or 2 (a fault). */
+/**
+ * A program that searches. All of them write `path`, NUL, `line:text`, and end with 0, 1 (nothing found) or 2 (a
+ * fault).
+ */
 export interface SearchEngine {
   file: string;
   args(order: SearchOrder): string[];
@@ -32,29 +35,31 @@ async function bundledRipgrep(): Promise<string | null> {
 export function ripgrep(file: string): SearchEngine {
   return {
     file,
-    args: ({ query, target, everything, excluded }) => [
-      ...["--no-config", "--no-messages", "--hidden", "--engine=auto", "--no-require-git"],
-      ...["--null", "--no-heading", "--with-filename", "--line-number", "--color=never"],
-      ...[`--max-count=${FILE_MATCHES_MAX}`, `--max-columns=${LINE_CHARACTERS_MAX + 1}`, "--max-columns-preview"],
-      ...(everything ? ["--no-ignore"] : NOISE.flatMap((name) => ["--glob", `!${name}`])),
-      ...excluded.flatMap((path) => ["--glob", `!${escapeGlob(path.replace(/^\.\//, "/"))}`]),
-      ...["--regexp", query, "--", target],
-    ],
+    args: ({ query, target, everything, excluded }) =>
+      [
+        ["--no-config", "--no-messages", "--hidden", "--engine=auto", "--no-require-git"],
+        ["--null", "--no-heading", "--with-filename", "--line-number", "--color=never"],
+        [`--max-count=${FILE_MATCHES_MAX}`, `--max-columns=${LINE_CHARACTERS_MAX + 1}`, "--max-columns-preview"],
+        everything ? ["--no-ignore"] : NOISE.flatMap((name) => ["--glob", `!${name}`]),
+        excluded.flatMap((path) => ["--glob", `!${escapeGlob(path.replace(/^\.\//, "/"))}`]),
+        ["--regexp", query, "--", target],
+      ].flat(),
   };
 }
 
 export const grep: SearchEngine = {
   file: "grep",
-  args: ({ query, target, everything, excluded }) => [
-    ...["-r", "-n", "-H", "-I", "-E", "-s", "--null", "--color=never", "-D", "skip", "-m", String(FILE_MATCHES_MAX)],
-    ...(everything ? [] : NOISE.map((name) => `--exclude-dir=${name}`)),
-    // grep excludes by name only: too much rather than too little.
-    ...excluded.flatMap((path) => {
-      const name = escapeGlob(path.slice(path.lastIndexOf("/") + 1));
-      return [`--exclude-dir=${name}`, `--exclude=${name}`];
-    }),
-    ...["-e", query, "--", target],
-  ],
+  args: ({ query, target, everything, excluded }) =>
+    [
+      ["-r", "-n", "-H", "-I", "-E", "-s", "--null", "--color=never", "-D", "skip", "-m", String(FILE_MATCHES_MAX)],
+      everything ? [] : NOISE.map((name) => `--exclude-dir=${name}`),
+      // grep excludes by name only: too much rather than too little.
+      excluded.flatMap((path) => {
+        const name = escapeGlob(path.slice(path.lastIndexOf("/") + 1));
+        return [`--exclude-dir=${name}`, `--exclude=${name}`];
+      }),
+      ["-e", query, "--", target],
+    ].flat(),
 };
 
 function escapeGlob(path: string): string {

@@ -15,8 +15,9 @@ interface FileMatches {
 }
 
 /**
- * Reads what ripgrep and grep write with `--null`: the path, NUL, the line's number, `:` or `-`, the line. A path may hold any
- * other byte; what comes without a NUL is a message of the program, or the first line of a path with a line feed.
+ * Reads what ripgrep and grep write with `--null`: the path, NUL, the line's number, `:` or `-`, the line. A path may
+ * hold any other byte; what comes without a NUL is a message of the program, or the first line of a path with a line
+ * feed.
  */
 export class SearchResults {
   readonly #decoder = new TextDecoder();
@@ -94,5 +95,7 @@ export class SearchResults {
 
 function shorten(line: string): string {
   const shown = visible(line);
-  return shown.length <= LINE_CHARACTERS_MAX ? shown : `${shown.slice(0, LINE_CHARACTERS_MAX - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shown.length <= LINE_CHARACTERS_MAX
+    ? shown
+    : `${shown.slice(0, LINE_CHARACTERS_MAX - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
