@@ -80,10 +80,7 @@ test("entries that are written while the past is replayed come once and in order
   // One entry is in the journal but not told yet when the reader comes; it is told while the present is read.
   const seq = await engine.keep(ws_id, info("2"));
   const untold = engine.bus.replayFrame({ ws_id, seq, at: "", event: info("2") });
-  engine.onSnapshot = () => {
-    engine.onSnapshot = () => {};
-    engine.bus.publish(untold);
-  };
+  engine.onSnapshot = () => engine.bus.publish(untold);
   const reader = await open("?last_event_id=0");
   await engine.append(ws_id, info("3"));
   const frames = await reader.until(isInfo("3"));
@@ -94,11 +91,8 @@ test("streamed text is neither lost nor doubled for who connects in the middle o
   const { engine, ws_id, open } = await streamRig();
   engine.states.set(ws_id, "thinking");
   engine.stream(ws_id, "The quick ");
-  engine.onSnapshot = () => {
-    engine.onSnapshot = () => {};
-    engine.stream(ws_id, "brown ");
-    engine.stream(ws_id, "fox ");
-  };
+  engine.beforeSnapshot = () => engine.stream(ws_id, "brown ");
+  engine.onSnapshot = () => engine.stream(ws_id, "fox ");
   const reader = await open();
   engine.stream(ws_id, "jumps");
   const frames = await reader.until((frame) => frame.data["text"] === "jumps");

@@ -23,8 +23,9 @@ export class JournalEngine implements Engine {
   readonly pending = new Map<string, number[]>();
   /** What the next decision is answered with. */
   approval: ApproveResult = { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
-  /** Called while a snapshot is made, after its text was read. */
-  onSnapshot: (ws_id: string) => void = () => {};
+  /** Called once while a snapshot is made, before and after its text is read. */
+  beforeSnapshot: (() => void) | null = null;
+  onSnapshot: (() => void) | null = null;
   /** Thrown by the next command. */
   failure: Error | null = null;
 
@@ -157,6 +158,8 @@ export class JournalEngine implements Engine {
   async snapshot(ws_id: string): Promise<LiveSnapshot | null> {
     const row = await this.store.workstreams.get(ws_id);
     if (row === null) return null;
+    this.beforeSnapshot?.();
+    this.beforeSnapshot = null;
     const seqs = this.pending.get(ws_id) ?? [];
     const entries = (await this.store.journal.read(ws_id, 0)).filter((entry) => seqs.includes(entry.seq));
     const snapshot: LiveSnapshot = {
@@ -168,7 +171,8 @@ export class JournalEngine implements Engine {
       pending: entries.map((entry) => this.bus.replayFrame(entry)),
       last_seq: row.last_seq,
     };
-    this.onSnapshot(ws_id);
+    this.onSnapshot?.();
+    this.onSnapshot = null;
     return snapshot;
   }
 
