@@ -41,7 +41,7 @@ test("an outage of Discord's requests delays the answer and neither loses nor do
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
-  const end = bench.practice.faults.onRequest({ method: "POST", route: "/channels/:channel_id/messages" }, { status: 503 });
+  const end = bench.practice.faults.onRequest({ method: "POST", path: /\/messages$/ }, { kind: "status", status: 503 });
   bench.turn(message, [assistant("The answer.")]);
   await until(() => bench.practice.requests.filter((request) => request.status === 503).length >= 2);
   end();
@@ -83,14 +83,15 @@ test("where the thread is locked to us, the person is asked by DM, and the answe
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
   bench.practice.faults.onRequest(
-    { method: "POST", route: "/channels/:channel_id/messages", path: new RegExp(message.thread) },
-    { status: 403, body: { code: 50013, message: "Missing Permissions" } },
+    { method: "POST", path: `/channels/${message.thread}/messages` },
+    { kind: "status", status: 403, body: { code: 50013, message: "Missing Permissions" } },
   );
   bench.server.emit(message.ws_id, userTurn(message));
   bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
   await bench.practice.waitFor(() => bench.practice.dmAsText("Ada").includes("I ask you here"));
   const card = bench.practice.dm("Ada")[0];
-  await bench.practice.as("Ada").press(card?.id ?? "", "Approve");
+  if (card === undefined) throw new Error("There is no card.");
+  await bench.practice.as("Ada").press(card, "Approve");
   const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
   expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
 });
@@ -100,7 +101,10 @@ test("a slow server does not make an interaction fail, an expired token neither 
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
   const { practice } = bench;
-  practice.faults.onRequest({ method: "POST", route: "/interactions/:interaction_id/:token/callback" }, { status: 404, body: { code: 10062, message: "Unknown interaction" } });
+  practice.faults.onRequest(
+    { method: "POST", path: "/callback" },
+    { kind: "status", status: 404, body: { code: 10062, message: "Unknown interaction" } },
+  );
   await practice.as("Ada").slash(message.thread, "stop").catch(() => {});
   await until(() => bench.server.calls.find(({ name }) => name.endsWith("/cancel")));
   practice.faults.clear();
