@@ -24,6 +24,11 @@ test("an unknown model gets what the plainest server accepts", () => {
   });
 });
 
+test("a broker's name for a vendor's model is understood", () => {
+  const capabilities = capabilitiesOf("openai-compatible", "anthropic/claude-opus-4.5");
+  expect(capabilities).toMatchObject({ supports_vision: true, thinking_mode: "none", supports_web_search: false });
+});
+
 test("settings override any key", () => {
   const capabilities = capabilitiesOf("openai-compatible", "llava", { supports_vision: true, context_window: 4096 });
   expect(capabilities).toMatchObject({ supports_vision: true, context_window: 4096, supports_temperature: true });

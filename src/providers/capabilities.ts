@@ -37,6 +37,8 @@ const OPENAI_REASONING: Capabilities = {
   context_window: 200_000,
   max_output_tokens: 100_000,
   effort_levels: ["low", "medium", "high"],
+  // Chat completions of these models refuse the parameter.
+  supports_parallel_tools: false,
 };
 const GPT_5_1: Capabilities = {
   ...OPENAI,
@@ -81,6 +83,10 @@ const ANTHROPIC_LATEST: Capabilities = {
 const TABLE: readonly (readonly [string, Capabilities])[] = [
   ["gpt-4o", OPENAI_CHAT],
   ["gpt-4.1", { ...OPENAI_CHAT, context_window: 1_047_576, max_output_tokens: 32_768 }],
+  [
+    "gpt-4.1-nano",
+    { ...OPENAI_CHAT, context_window: 1_047_576, max_output_tokens: 32_768, supports_web_search: false },
+  ],
   ["gpt-4", { ...OPENAI_CHAT, supports_vision: false, supports_web_search: false, max_output_tokens: 4_096 }],
   ["gpt-5", OPENAI],
   ["gpt-5-pro", { ...OPENAI, max_output_tokens: 272_000, effort_levels: ["high"] }],
@@ -98,7 +104,7 @@ const TABLE: readonly (readonly [string, Capabilities])[] = [
   // Later ones are believed to be able to do what the last known one does.
   ["gpt-5.", GPT_5_4],
   ["gpt-6", GPT_5_4],
-  ["o1", OPENAI_REASONING],
+  ["o1", { ...OPENAI_REASONING, supports_web_search: false }],
   [
     "o1-mini",
     {
@@ -106,11 +112,12 @@ const TABLE: readonly (readonly [string, Capabilities])[] = [
       context_window: 128_000,
       max_output_tokens: 65_536,
       supports_vision: false,
+      supports_web_search: false,
       effort_levels: [],
     },
   ],
   ["o3", OPENAI_REASONING],
-  ["o3-mini", { ...OPENAI_REASONING, supports_vision: false }],
+  ["o3-mini", { ...OPENAI_REASONING, supports_vision: false, supports_web_search: false }],
   ["o4-mini", OPENAI_REASONING],
   [
     "claude-3",
@@ -142,7 +149,9 @@ const LONGEST_FIRST = TABLE.toSorted(([one], [other]) => other.length - one.leng
  * tool search belong to the vendor's own wire format, except for chat completions' search models.
  */
 export function capabilitiesOf(provider: string, model: string, overrides: Partial<Capabilities> = {}): Capabilities {
-  const known = LONGEST_FIRST.find(([beginning]) => model.startsWith(beginning))?.[1] ?? unknownOf(provider);
+  // Brokers put the vendor before the name, as in `openai/gpt-5`.
+  const name = model.replace(/^(openai|anthropic)\//, "");
+  const known = LONGEST_FIRST.find(([beginning]) => name.startsWith(beginning))?.[1] ?? unknownOf(provider);
   return { ...known, ...reachable(provider, model, known), ...overrides };
 }
 

@@ -6,7 +6,7 @@ import { createRedactor } from "../lib/redact.ts";
 /** Characters of a server's own words that go into the log. */
 const DETAIL_CHARACTERS_MAX = 2000;
 
-/** Five minutes: whoever asks for more is told so, and asked again then. */
+/** Five minutes: nobody sits out a longer wait, so it is said and not obeyed. */
 const RETRY_AFTER_MS_MAX = 300_000;
 
 /** What is known of a failed call before it is understood. */
@@ -229,13 +229,12 @@ export function retryAfterMs(headers: Headers | undefined, now: number): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Adds how long the server asks to wait; a wait that nobody would sit out is cut short, and that is said. */
+/** Adds how long the server asks to wait; a wait that nobody would sit out is cut short and put into words. */
 function withRetryAfter(found: ProviderFailure, headers: Headers | undefined): ProviderFailure {
   const asked = retryAfterMs(headers, Date.now());
   if (asked === undefined) return found;
   if (asked <= RETRY_AFTER_MS_MAX) return { ...found, retry_after_ms: asked };
-  const cut = inWords(RETRY_AFTER_MS_MAX);
-  const message = `The model's server asks to wait ${inWords(asked)}; it is asked again in ${cut}.`;
+  const message = `The model's server asks to wait ${inWords(asked)}. Try again later, or use another model.`;
   return { ...found, message, retry_after_ms: RETRY_AFTER_MS_MAX };
 }
 

@@ -11,6 +11,7 @@ export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** A text; undefined when it is something else. */
 export function textIn(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

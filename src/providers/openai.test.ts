@@ -100,6 +100,14 @@ test("OpenAI searches the web in place of our tool, and the sources are shown", 
   expect(outcome.infos).toEqual(["[Searching the web: cats]", "Sources:\n- A: https://a.example/"]);
 });
 
+test("a search of the web raises the least effort, which OpenAI refuses with it", async () => {
+  const options = { settings: { effort: "minimal" }, capabilities: { effort_levels: ["minimal", "low"] } };
+  await ask(reply.text("ok"), undefined, { ...options, native_web_search: true });
+  expect(body()).toMatchObject({ reasoning: { effort: "low" } });
+  await ask(reply.text("ok"), undefined, options);
+  expect(body()).toMatchObject({ reasoning: { effort: "minimal" } });
+});
+
 test("deferred tools are found by OpenAI's own search and are told", async () => {
   const deferred = [{ ...READ_FILE, name: "mcp__x__y" }];
   const found = reply.toolCalls([{ ...CALL, name: "mcp__x__y" }], { tool_search: ["mcp__x__y"] });

@@ -36,11 +36,14 @@ function parameters(request: ModelRequest): string[] {
   const members = [`"stream":true,"store":false,"max_output_tokens":${request.max_output_tokens}`];
   if (request.system !== "") members.push(`"instructions":${JSON.stringify(cleanText(request.system))}`);
   const tools = toolsJson(request);
-  if (tools !== "") members.push(`"tools":[${tools}]`, `"parallel_tool_calls":${capabilities.supports_parallel_tools}`);
+  if (tools !== "") members.push(`"tools":[${tools}]`);
+  if (tools !== "" && capabilities.supports_parallel_tools) members.push(`"parallel_tool_calls":true`);
   // Models that cannot reason refuse to be asked for their reasoning.
   if (capabilities.effort_levels.length > 0) members.push(`"include":["reasoning.encrypted_content"]`);
   const effort = effortOf(settings);
-  if (effort !== null) members.push(`"reasoning":${JSON.stringify({ effort })}`);
+  // OpenAI's web search refuses the least effort.
+  const allowed = effort === "minimal" && request.native_web_search ? "low" : effort;
+  if (allowed !== null) members.push(`"reasoning":${JSON.stringify({ effort: allowed })}`);
   const temperature = temperatureOf(settings);
   if (temperature !== null) members.push(`"temperature":${temperature}`);
   return members;
