@@ -36,11 +36,12 @@ function ownPattern(secrets: readonly string[]): RegExp | null {
 
 interface Pattern {
   pattern: RegExp;
-  replacement: string;
+  /** Gets the match and its groups. */
+  replacement: (match: string, before: string, behind: string) => string;
 }
 
-// Each pattern starts at one place of a run of word characters only (the lookbehind), so that a long run of near-matches
-// is not searched again from each of its characters.
+// Each pattern starts at one place of a run of word characters only (the lookbehind), so that a long run of
+// near-matches is not searched again from each of its characters.
 const START = "(?<![A-Za-z0-9_-])";
 
 /** Forms that their issuers publish so that they can be found. */
@@ -68,43 +69,72 @@ const CONSTANT_NAME = "[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CRED
 /** In lower case only some keys are secret; a `primary_key` is not. */
 const KEY_WORD = "(?:[aA]pi|[sS]ecret|[pP]rivate|[aA]ccess|[aA]uth|[eE]ncryption|[sS]igning|[mM]aster)[_-]?[kK]ey";
 const COMMON_NAME = `[A-Za-z0-9_-]*(?:[tT]oken|[sS]ecret|[pP]assw(?:or)?d|[pP]assphrase|[cC]redentials?|${KEY_WORD})`;
-/** What stands between name and value, with the quotation mark that may close the name. */
-const ASSIGNS = `["']?[ \\t]{0,8}(?:=>?|:)[ \\t]{0,8}`;
-/** An unquoted value: no reference to a variable, no call, no element, no type. */
-const BARE_VALUE = "[^\\s\"'`,;&|<>(){}\\[\\]$\\\\]{4,4096}(?=$|[\\s\"'`,;&|<>)}\\]$\\\\])";
-const PLAIN_VALUE = "(?!(?:[0-9]{1,8}|[tT]rue|[fF]alse|[nN]ull|[nN]one|undefined)(?![\\w.-]))";
-
+/** Neither a reference to a variable, nor redacted already. */
+const NEW_VALUE = "(?!\\$|\\[redacted)";
+/** An unquoted value, as long as it goes on. */
+const BARE_VALUE =
+  "(?!(?:[0-9]{1,8}|[tT]rue|[fF]alse|[nN]ull|[nN]one|undefined)(?![\\w.-]))[^\\s\"'`,;&|<>(){}\\[\\]$\\\\]{4,}";
+/** In a program, a value without a digit is more often a name, a type or an example than a password. */
+const HAS_DIGIT = "(?=[^\\s\"'(){}\\[\\]]{0,64}[0-9])";
+const QUOTE = `\\\\?["']`;
 const SCHEME = "(?:bearer|basic|bot|token|digest|apikey)";
+
+/** Everything that the pattern takes beyond its first group is the secret. */
+function secretBehind(pattern: string, flags = "g"): Pattern {
+  return { pattern: new RegExp(pattern, flags), replacement: (_match, before) => `${before}${REDACTED}` };
+}
+
+/**
+ * The same for an unquoted value, where what comes behind it must look like an end. It is looked at after the match,
+ * so that a long value that turns out to be none is not searched again from each of its parts.
+ */
+function bareSecretBehind(pattern: string, behind: string, isEnd: (end: string) => boolean): Pattern {
+  return {
+    pattern: new RegExp(`(${pattern})${BARE_VALUE}(${behind})`, "gm"),
+    replacement: (match, name, end) => (isEnd(end) ? `${name}${REDACTED}${end}` : match),
+  };
+}
+
+/** A call or an element follows. */
+const BRACKET = "[([{]?";
+const REST_OF_LINE = "[ \\t]{0,8}(?:$|[^\\n])";
 
 const PATTERNS: readonly Pattern[] = [
   {
-    pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,16384}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
-    replacement: REDACTED,
-  },
-  { pattern: new RegExp(`${START}(?:${TOKEN_FORMS.join("|")})`, "g"), replacement: REDACTED },
-  {
     pattern: new RegExp(
-      `(authorization["']?[ \\t]{0,8}[:=][ \\t]{0,8}["']?(?:${SCHEME}[ \\t]{1,8})?)(?!${SCHEME}[ \\t])[A-Za-z0-9._~+/=-]{6,}`,
-      "gi",
-    ),
-    replacement: `$1${REDACTED}`,
-  },
-  { pattern: /(\bbearer[ \t]{1,8})(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{8,}/gi, replacement: `$1${REDACTED}` },
-  { pattern: /(:\/\/[^\s:@/"'`]{0,256}:)(?!\[redacted\]@)[^\s/"'`]{1,256}@/g, replacement: `$1${REDACTED}@` },
-  {
-    pattern: new RegExp(
-      `(${START}(?:${CONSTANT_NAME}|${COMMON_NAME})${ASSIGNS})(?!.\\[redacted\\])(?:"[^"$\\n][^"\\n]{3,512}"|'[^'$\\n][^'\\n]{3,512}')`,
+      "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,16384}" +
+        "(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
       "g",
     ),
-    replacement: `$1"${REDACTED}"`,
+    replacement: () => REDACTED,
   },
+  { pattern: new RegExp(`${START}(?:${TOKEN_FORMS.join("|")})`, "g"), replacement: () => REDACTED },
+  secretBehind(`(authorization["']?[ \\t]{0,8}[:=][ \\t]{0,8}["']?${SCHEME}[ \\t]{1,8})[A-Za-z0-9._~+/=-]{6,}`, "gi"),
+  secretBehind(`(authorization["']?[ \\t]{0,8}[:=][ \\t]{0,8}["']?)${HAS_DIGIT}[A-Za-z0-9._~+/=-]{16,}`, "gi"),
+  secretBehind("(\\bbearer[ \\t]{1,8})(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{8,}", "gi"),
   {
-    pattern: new RegExp(`(${START}${CONSTANT_NAME}(?:=|:[ \\t]{1,8}))${PLAIN_VALUE}${BARE_VALUE}`, "g"),
-    replacement: `$1${REDACTED}`,
+    pattern: /(:\/\/[^\s:@/"'`]{0,256}:)(?!\[redacted\]@)[^\s/"'`]{1,256}@/g,
+    replacement: (_match, before) => `${before}${REDACTED}@`,
   },
-  // In lower case a value without a digit is more often a variable of a program than a password.
-  {
-    pattern: new RegExp(`(${START}${COMMON_NAME}(?:=|:[ \\t]{1,8}))(?=[A-Za-z_.!@#%^*+/~-]{0,64}[0-9])${PLAIN_VALUE}${BARE_VALUE}`, "g"),
-    replacement: `$1${REDACTED}`,
-  },
+  // As in `.env`: NAME=value and NAME="value".
+  secretBehind(`(${START}${CONSTANT_NAME}=["'])${NEW_VALUE}[^"'\\n]{4,512}`),
+  bareSecretBehind(`${START}${CONSTANT_NAME}=`, BRACKET, (end) => end === ""),
+  // As in JSON, also within a string of JSON, and in dictionaries: "name": "value".
+  secretBehind(
+    `(${QUOTE}(?:${CONSTANT_NAME}|${COMMON_NAME})${QUOTE}[ \\t]{0,8}(?:=>|:)[ \\t]{0,8}${QUOTE})` +
+      `${NEW_VALUE}[^"'\\\\\\n]{4,512}`,
+  ),
+  // As in programs: name = "value".
+  secretBehind(
+    `(${START}(?:${CONSTANT_NAME}|${COMMON_NAME})[ \\t]{0,8}[:=][ \\t]{0,8}["'])` +
+      `${NEW_VALUE}(?!/)${HAS_DIGIT}[^"'\\s\\\\]{6,512}(?=["'])`,
+  ),
+  // As in addresses and connection strings: name=value.
+  bareSecretBehind(`${START}${COMMON_NAME}=${HAS_DIGIT}`, BRACKET, (end) => end === ""),
+  // As in YAML, up to the end of the line: name: value.
+  bareSecretBehind(
+    `${START}(?:${CONSTANT_NAME}|${COMMON_NAME}):[ \\t]{1,8}${HAS_DIGIT}`,
+    REST_OF_LINE,
+    (end) => end.trim() === "",
+  ),
 ];
