@@ -212,6 +212,7 @@ function errorOf(body: JsonObject): unknown {
 class Watchdog {
   #timer: NodeJS.Timeout;
   #waiting = false;
+  #waits = 0;
   readonly #onSilence: () => void;
 
   constructor(limit_ms: number, onSilence: () => void) {
@@ -222,6 +223,7 @@ class Watchdog {
   async watch<T>(promise: Promise<T>): Promise<T> {
     this.#timer.refresh();
     this.#waiting = true;
+    this.#waits += 1;
     try {
       return await promise;
     } finally {
@@ -240,7 +242,11 @@ class Watchdog {
 
   #start(limit_ms: number): NodeJS.Timeout {
     return setTimeout(() => {
-      if (this.#waiting) this.#onSilence();
+      const waits = this.#waits;
+      // When our own process stood still, bytes may lie there unread: they are read before this runs.
+      setImmediate(() => {
+        if (this.#waiting && this.#waits === waits) this.#onSilence();
+      });
     }, limit_ms);
   }
 }

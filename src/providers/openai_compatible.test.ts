@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   assistant,
@@ -334,6 +336,20 @@ describe("failures", () => {
       settings: { stall_timeout_ms: 400 },
     });
     expect(warm.content).toBe("late");
+  });
+
+  test("what came while our own process stood still is not silence (PROV-32)", async () => {
+    const choices = [{ delta: { content: "here all along" }, finish_reason: "stop" }];
+    const busy = createServer((_incoming, outgoing) => {
+      outgoing.end(`data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`);
+      const until = performance.now() + 400;
+      while (performance.now() < until);
+    });
+    await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
+    const base_url = `http://127.0.0.1:${(busy.address() as AddressInfo).port}/v1`;
+    const outcome = await ask(reply.text(""), [user("x")], { settings: { base_url, stall_timeout_ms: 300 } });
+    busy.close();
+    expect(outcome.content).toBe("here all along");
   });
 
   test("a request that cannot be put together is our fault, not the server's", async () => {
