@@ -71,7 +71,14 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     log,
     catalog: createCatalog(
       loadDefinitions(),
-      builtInTools({ env, isolation, hidden_paths, python: config.tools.python, help_programs: config.tools.man_help_allow }),
+      builtInTools({
+        env,
+        isolation,
+        hidden_paths,
+        python: config.tools.python,
+        help_programs: config.tools.man_help_allow,
+        allow_private: config.tools.allow_private,
+      }),
     ),
     ready: sandboxTried.promise,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),

@@ -9,6 +9,7 @@ import { recallTool } from "./recall.ts";
 import { rememberTool } from "./remember.ts";
 import type { Isolation } from "./sandbox.ts";
 import { createSearch } from "./search.ts";
+import { webFetchTool } from "./web_fetch.ts";
 import { writeFileTool } from "./write_file.ts";
 
 /** What the tools need to know of the host and its settings. */
@@ -23,11 +24,13 @@ export interface ToolOptions {
   python: string | null;
   /** Programs that `man` may ask for `--help`. */
   help_programs: readonly string[];
+  /** `host:port` of private hosts that `web_fetch` may reach. */
+  allow_private: readonly string[];
 }
 
 /** Every built-in tool, one line each. */
 export function builtInTools(options: ToolOptions): Tool[] {
-  const { env, isolation, hidden_paths, python, help_programs } = options;
+  const { env, isolation, hidden_paths, python, help_programs, allow_private } = options;
   return [
     // One line each keeps additions apart.
     createBash({ env, isolation }),
@@ -39,6 +42,7 @@ export function builtInTools(options: ToolOptions): Tool[] {
     recallTool(),
     rememberTool(),
     createSearch({ env, hidden_paths }),
+    webFetchTool({ allow_private }),
     writeFileTool(),
   ];
 }
