@@ -16,6 +16,7 @@ const NAMES = [
   "recall",
   "plan",
   "notify",
+  "man",
   "echo_back",
 ];
 const TOOLS: ModelTool[] = NAMES.map((name) => ({ name, description: name, parameters: { type: "object" } }));
@@ -38,6 +39,7 @@ test.each<[string, string, unknown]>([
   ["plan a web site", "plan", { prompt: "a web site" }],
   ["notify ada: lunch is ready", "notify", { username: "ada", message: "lunch is ready" }],
   ["fetch https://example.com/a?b=c", "web_fetch", { url: "https://example.com/a?b=c", question: expect.any(String) }],
+  ["Show me the man page of ls", "man", { page: "ls" }],
   ['call echo_back with {"a": 1}', "echo_back", { a: 1 }],
 ])("%s", async (words, name, expected) => {
   const outcome = await ask([user(words)]);

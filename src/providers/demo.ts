@@ -95,7 +95,7 @@ function stepsFor(words: string, tools: readonly ModelTool[]): DemoStep[] | null
 
 /** `call NAME with {…}` reaches any tool, those of MCP servers too. */
 function namedTool(words: string, tools: readonly ModelTool[]): DemoStep | null {
-  const match = /\b(?:call|use)\s+(?:the tool\s+)?[`"]?(\w+)[`"]?(?:\s+with\s+(\{[\s\S]*\}))?/i.exec(words);
+  const match = /\bcall\s+(?:the tool\s+)?[`"]?(\w+)[`"]?(?:\s+with\s+(\{[\s\S]*\}))?/i.exec(words);
   const tool = match?.[1] ?? "";
   if (!isOffered(tool, tools)) return null;
   const parsed = parseJson(match?.[2] ?? "{}");

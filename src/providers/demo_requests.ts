@@ -72,7 +72,7 @@ export const DEMO_REQUESTS: readonly DemoRequest[] = [
   { pattern: /\bplan\s*:?\s+(.+)/i, steps: ([prompt = ""]) => [{ tool: "plan", arguments: { prompt } }] },
   { pattern: /\bdelegate\s*:?\s+(.+)/i, steps: ([prompt = ""]) => [{ tool: "task", arguments: { prompt } }] },
   {
-    pattern: /\bman(?:ual)?\s+(?:page\s+)?(?:of|for)?\s*([\w.+-]+)/i,
+    pattern: /(?:^man|\bman(?:ual)? page(?: of| for)?|\bmanual (?:of|for))\s+([\w.+-]+)/i,
     steps: ([page = ""]) => [{ tool: "man", arguments: { page } }],
   },
   {
