@@ -1,6 +1,6 @@
 import { prepareCalls, type PreparedCall } from "../pipeline/prepare.ts";
 import { newPrefixedId } from "../lib/ids.ts";
-import type { ToolCall } from "../protocol/message.ts";
+import { textOf, type ToolCall } from "../protocol/message.ts";
 import type { KeptEvent } from "../protocol/event.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import { runBatch } from "./batch.ts";
@@ -62,14 +62,31 @@ export async function runTurn(port: TurnPort, dependencies: TurnDependencies): P
 async function endedByLimit(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<boolean> {
   const limit = port.workstream.kind === "main" ? MODEL_CALLS_PER_TURN_MAX : dependencies.agent_max_turns;
   if (turn.model_calls < limit) return false;
+  if (isLastCall(port, turn, dependencies)) {
+    await askForLastWords(port, limit);
+    return false;
+  }
   const message = `This turn has called the model ${limit} times, which is the limit; say "continue" to go on.`;
   await endTurn(port, turn, "limit", [{ type: "error", message, code: "turn_limit" }]);
   return true;
 }
 
+/** A sub-agent at its limit gets one more call without tools, so that its work is reported and not lost. */
+function isLastCall(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): boolean {
+  return port.workstream.kind !== "main" && turn.model_calls === dependencies.agent_max_turns;
+}
+
+async function askForLastWords(port: TurnPort, limit: number): Promise<void> {
+  const content = `You have made ${limit} model calls, which is the limit, and can use no more tools. Answer now with what you have done and found, and say what is still open.`;
+  const last = port.conversation.messages.at(-1);
+  const is_asked = last?.role === "user" && textOf(last.content) === content;
+  if (!is_asked) await port.append({ entries: [{ event: { type: "user_turn", content, source: "server", client_send_ids: [] } }] });
+}
+
 async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<ModelCallResult> {
   const chain = port.models();
-  const build = await requestBuilder(port, dependencies.catalog, dependencies.loadAttachment);
+  const with_tools = !isLastCall(port, turn, dependencies);
+  const build = await requestBuilder(port, dependencies.catalog, dependencies.loadAttachment, with_tools);
   const model_call_id = `${turn.turn_seq}.${turn.model_calls + 1}`;
   port.setState("thinking");
   port.emit({ type: "thinking_start", model_call_id, model_alias: chain[0]?.alias ?? "" });
@@ -106,7 +123,8 @@ async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnD
 async function takeAnswer(port: TurnPort, answer: ModelAnswer, dependencies: TurnDependencies): Promise<void> {
   const { turn } = port.conversation;
   if (turn === null) throw new Error("A model's answer came to a turn that is over.");
-  const calls = answer.stop_reason === "tool_calls" ? uniqueCalls(answer.calls, port.conversation.call_ids) : [];
+  const may_call = answer.stop_reason === "tool_calls" && !isLastCall(port, turn, dependencies);
+  const calls = may_call ? uniqueCalls(answer.calls, port) : [];
   const stop_reason = answer.stop_reason === "tool_calls" && calls.length === 0 ? "stop" : answer.stop_reason;
   const draft = answerDraft(port, turn, { ...answer, stop_reason }, calls);
   if (calls.length > 0) {
@@ -161,11 +179,15 @@ function answerDraft(port: TurnPort, turn: TurnProgress, answer: ModelAnswer, ca
   };
 }
 
-/** Ids that a model repeats would pair a result with the wrong call; those get new ones. */
-function uniqueCalls(calls: readonly ToolCall[], known: ReadonlySet<string>): ToolCall[] {
+/**
+ * Ids that a model repeats would pair a result with the wrong call; those get new ones. A sub-agent's calls are shown among those of
+ * its parent and of its siblings, whose ids it does not know: all of them get new ones.
+ */
+function uniqueCalls(calls: readonly ToolCall[], { workstream, conversation }: TurnPort): ToolCall[] {
   const seen = new Set<string>();
+  const is_known = (id: string): boolean => workstream.kind !== "main" || conversation.call_ids.has(id) || seen.has(id);
   return calls.map((call) => {
-    const id = call.id !== "" && !known.has(call.id) && !seen.has(call.id) ? call.id : newPrefixedId("call");
+    const id = call.id === "" || is_known(call.id) ? newPrefixedId("call") : call.id;
     seen.add(id);
     return { ...call, id };
   });

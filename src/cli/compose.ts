@@ -20,6 +20,7 @@ import { createProviders } from "../providers/index.ts";
 import { builtInTools } from "../tools/index.ts";
 import { createSandbox, type Isolation } from "../tools/sandbox.ts";
 import { Bus } from "../workstream/bus.ts";
+import { createDelivery } from "../workstream/delivery.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices } from "../workstream/services.ts";
 import { createModelRegistry } from "./model_registry.ts";
@@ -109,8 +110,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
       sandboxed: isolation.sandbox !== null,
     }),
     covers,
-    deliver: () =>
-      Promise.resolve({ ok: false, notification_id: "", error: "No channel gateway is available.", deliveries: [] }),
+    deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
     searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
   };
   const engine = new WorkstreamEngine(services);

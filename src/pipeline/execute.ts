@@ -40,6 +40,9 @@ export async function executeCall(
     const run = resumed && tool.resume !== undefined ? tool.resume : tool.execute;
     return finish(call, await run.call(tool, call.plan, context), context.output_limit, redact);
   } catch (error) {
+    if (context.signal.aborted) {
+      return cancelledResult({ id: call.call_id, name: call.name, arguments: "" }, true, call.effect !== "none");
+    }
     context.log.error("tool.failed", { call_id: call.call_id, name: call.name, error });
     const effect: Effect = call.effect === "none" ? "none" : "unknown";
     const output = `${call.name} failed inside the server. ${effect === "unknown" ? "Whether it had an effect is unknown: check before you try again." : "Try it another way."}`;
@@ -59,8 +62,13 @@ function finish(call: KeptCall, output: ToolOutput, limit: number, redact: (text
     ...(files === undefined && expanded_tools === undefined
       ? {}
       : { private: { ...(files === undefined ? {} : { files }), ...(expanded_tools === undefined ? {} : { expanded_tools }) } }),
-    ...(notification === undefined ? {} : { notification: { type: "notification", ...notification } }),
+    ...(notification === undefined ? {} : { notification: notificationEvent(notification, redact) }),
   };
+}
+
+function notificationEvent(sent: NonNullable<ToolOutput["notification"]>, redact: (text: string) => string): NotificationEvent {
+  const title = sent.title === undefined ? {} : { title: redact(sent.title) };
+  return { type: "notification", ...sent, ...title, message: redact(sent.message) };
 }
 
 function resultEvent(

@@ -1,7 +1,7 @@
 import { askOnce } from "../agent/compaction.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
 import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
-import { newPrefixedId } from "../lib/ids.ts";
+import { newPrefixedId, sha256 } from "../lib/ids.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { AttachmentReference } from "../protocol/event.ts";
 import type { Workstream } from "./actor.ts";
@@ -57,8 +57,12 @@ export function toolContext(actor: Workstream, call_id: string, settings: ModelS
     },
     delegate: (request) => actor.host.delegate(row, call_id, request, signal),
     review: (request) => review(actor, call_id, request, signal),
-    deliver: (request) =>
-      services.deliver({ ...request, ws_id, call_id, turn_seq: conversation.turn?.turn_seq ?? 0, signal }),
+    async deliver(request) {
+      const own_seq = conversation.turn?.turn_seq ?? 0;
+      const notification_id = `notification_${sha256(`${ws_id}\n${own_seq}\n${call_id}`).slice(0, 24)}`;
+      const root = { ws_id: actor.root_ws_id, turn_seq: await actor.host.turnSeqOf(actor.root_ws_id) };
+      return services.deliver({ ...request, ...root, notification_id, call_id, signal });
+    },
     searchTools: (query) => services.searchTools(ws_id, query),
   };
 }

@@ -114,13 +114,13 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   }
 
   async approve(ws_id: string, request: ApproveRequest): Promise<ApproveResult> {
-    const actor = await this.#approvalHolder(ws_id, request.cycle_id);
+    const actor = await this.#approvalHolder(ws_id, request);
     if (actor === null) return { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
     return settleApproval(actor, request);
   }
 
-  /** The workstream itself or the sub-agent of it that asks. */
-  async #approvalHolder(ws_id: string, cycle_id: string | null): Promise<Workstream | null> {
+  /** The workstream itself or the sub-agent of it that asks: for what is named, else the one that has asked longest. */
+  async #approvalHolder(ws_id: string, { cycle_id, call_id, calls }: ApproveRequest): Promise<Workstream | null> {
     const own = await this.#registry.get(ws_id);
     if (own === null) return null;
     if (cycle_id !== null) {
@@ -129,12 +129,19 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
       const child = await this.#registry.get(row.ws_id);
       return child !== null && child.row.parent_ws_id === ws_id ? child : own;
     }
-    const asks = (actor: Workstream): boolean => {
+    const named = call_id === null ? Object.keys(calls ?? {}) : [call_id];
+    const asking = [own, ...this.#childrenOf(ws_id)].flatMap((actor) => {
       const batch = actor.conversation.turn?.batch ?? null;
-      return batch !== null && undecidedCalls(batch).length > 0;
-    };
-    if (asks(own)) return own;
-    return [...this.#registry.loaded()].find((actor) => actor.row.parent_ws_id === ws_id && asks(actor)) ?? own;
+      if (batch === null || undecidedCalls(batch).length === 0) return [];
+      const holds = named.every((id) => batch.calls.some((call) => call.call_id === id));
+      return holds ? [{ actor, at: batch.entry.at }] : [];
+    });
+    return asking.toSorted((left, right) => left.at.localeCompare(right.at))[0]?.actor ?? own;
+  }
+
+  /** The sub-agents in memory; those that wait or work always are. */
+  #childrenOf(ws_id: string): Workstream[] {
+    return [...this.#registry.loaded()].filter((child) => child.row.parent_ws_id === ws_id);
   }
 
   async pendingApprovals(ws_id: string): Promise<{ cycle_id: string; items: ApprovalItem[] }[]> {
@@ -195,8 +202,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   async snapshot(ws_id: string): Promise<LiveSnapshot | null> {
     const actor = await this.#registry.get(ws_id);
     if (actor === null) return null;
-    const children = [...this.#registry.loaded()].filter((child) => child.row.parent_ws_id === ws_id);
-    return snapshotOf(actor, children);
+    return snapshotOf(actor, this.#childrenOf(ws_id));
   }
 
   async dashboard(filter: { user_id?: string }): Promise<DashboardRow[]> {
@@ -242,6 +248,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
         },
         load: (ws_id) => this.#registry.get(ws_id),
         childrenOf: (ws_id) => store.workstreams.children(ws_id),
+        showAttention: (ws_id) => this.showAttention(ws_id),
         now: () => timestamp(clock),
       },
       parent,
@@ -256,10 +263,20 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     const window = modelChain(this.#services.models(), actor.row.model_alias)[0]?.capabilities.context_window ?? 0;
     const context_ratio = window === 0 ? 0 : Math.round((context_tokens / window) * 1000) / 1000;
     this.bus.publishGlobal({ type: "ws_state", ws_id, state, tokens: context_tokens, context_ratio });
-    const parent = parent_ws_id === null ? undefined : this.#registry.ifLoaded(parent_ws_id);
-    if (parent === undefined || !parent.is_busy) return;
-    if (state === "attention") parent.setState("attention");
-    else if (parent.row.state === "attention") parent.setState("running");
+    if (parent_ws_id !== null) this.showAttention(parent_ws_id);
+  }
+
+  showAttention(ws_id: string): void {
+    const actor = this.#registry.ifLoaded(ws_id);
+    if (actor === undefined || (actor.row.state !== "running" && actor.row.state !== "attention")) return;
+    const { turn, open_reviews } = actor.conversation;
+    const asks = turn !== null && turn.batch !== null && undecidedCalls(turn.batch).length > 0;
+    const children_ask = this.#childrenOf(ws_id).some((child) => child.row.state === "attention");
+    actor.setState(asks || open_reviews.size > 0 || children_ask ? "attention" : "running");
+  }
+
+  async turnSeqOf(ws_id: string): Promise<number> {
+    return (await this.#registry.get(ws_id))?.conversation.turn?.turn_seq ?? 0;
   }
 
   turnEnded(actor: Workstream): void {

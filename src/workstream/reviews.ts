@@ -32,11 +32,11 @@ export async function review(
       signal,
     );
   }
-  actor.setState("attention");
+  actor.host.showAttention(actor.row.ws_id);
   for (;;) {
     const answer = actor.conversation.settled_reviews.get(`${call_id}:${round}`);
     if (answer !== undefined) {
-      actor.setState("running");
+      actor.host.showAttention(actor.row.ws_id);
       return answerOf(answer);
     }
     await actor.decided(signal);

@@ -27,11 +27,14 @@ export interface EngineSettings {
   sandbox: { name: string } | null;
 }
 
-/** A notification on its way out, as the tool asked for it. */
+/** A notification on its way out. */
 export interface Delivery {
+  /** The same for the same call, also after a restart: what was delivered under it is not delivered again. */
+  notification_id: string;
+  /** The workstream that people see, where an answer belongs; the limit counts its turns, whichever sub-agent sends. */
   ws_id: string;
-  call_id: string;
   turn_seq: number;
+  call_id: string;
   target: NotificationTarget;
   message: string;
   title?: string;
@@ -64,6 +67,10 @@ export interface WorkstreamHost {
   delegate(parent: WorkstreamRow, call_id: string, request: DelegateRequest, signal: AbortSignal): Promise<DelegateResult>;
   isStopping(): boolean;
   stateChanged(actor: Workstream): void;
+  /** Shows on a workstream whose calls run whether one of them, or a sub-agent, waits for a person. */
+  showAttention(ws_id: string): void;
+  /** The `seq` with which the open turn began; 0 when none is open. */
+  turnSeqOf(ws_id: string): Promise<number>;
   /** A turn is over, or left to the next start. */
   turnEnded(actor: Workstream): void;
 }
