@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { visible, visibleLine } from "./visible.ts";
+import { isBlank, visible, visibleLine } from "./visible.ts";
 
 test("what is not seen, or reorders what is seen, is written out (APPR-16)", () => {
   expect(visible("rm \u202e/\u2066x\u200b y\r\u001b[8mz\u{e0041}\u3164\u007f\ud800")).toBe(
@@ -14,4 +14,9 @@ test("what a person sees is left alone", () => {
 
 test("a header stays on its line", () => {
   expect(visibleLine("a\nb")).toBe("a␊b");
+});
+
+test("a text of nothing but unseen characters is blank, one with anything to see is not (NTFY-17)", () => {
+  for (const text of ["", " \n\t", "\u200b\u200d", "\u2800\ufe0f", "\u3164"]) expect(isBlank(text)).toBe(true);
+  for (const text of ["a", "❤️", "नि‍", "\u200b."]) expect(isBlank(text)).toBe(false);
 });

@@ -4,11 +4,14 @@ import { editFileTool } from "./edit_file.ts";
 import { forgetTool } from "./forget.ts";
 import { createMan } from "./man.ts";
 import { createMath } from "./math.ts";
+import { notifyTool } from "./notify.ts";
+import { planTool } from "./plan.ts";
 import { readFileTool } from "./read_file.ts";
 import { recallTool } from "./recall.ts";
 import { rememberTool } from "./remember.ts";
 import type { Isolation } from "./sandbox.ts";
 import { createSearch } from "./search.ts";
+import { taskTool } from "./task.ts";
 import { webFetchTool } from "./web_fetch.ts";
 import { writeFileTool } from "./write_file.ts";
 
@@ -38,10 +41,13 @@ export function builtInTools(options: ToolOptions): Tool[] {
     forgetTool(),
     createMan({ env, help_programs }),
     createMath({ env, isolation, python: python ?? undefined }),
+    notifyTool(),
+    planTool(),
     readFileTool(),
     recallTool(),
     rememberTool(),
     createSearch({ env, hidden_paths }),
+    taskTool(),
     webFetchTool({ allow_private }),
     writeFileTool(),
   ];
