@@ -38,7 +38,9 @@ export interface GatewaySettings {
 const JWT_SECRET_BYTES_MIN = 32;
 
 /** Reads the settings from environment variables; what is wrong comes back as one sentence. */
-export function readSettings(env: Readonly<Record<string, string | undefined>>): { ok: true; settings: GatewaySettings } | { ok: false; error: string } {
+export function readSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): { ok: true; settings: GatewaySettings } | { ok: false; error: string } {
   try {
     return { ok: true, settings: settingsFrom(env) };
   } catch (error) {
@@ -63,7 +65,9 @@ function settingsFrom(env: Readonly<Record<string, string | undefined>>): Gatewa
   };
   const token = text("TURNSTONE_DISCORD_TOKEN");
   if (token === null) {
-    throw new SettingError("There is no Discord token. Set TURNSTONE_DISCORD_TOKEN, or run `turnstone start` to try the practice Discord.");
+    throw new SettingError(
+      "There is no Discord token. Set TURNSTONE_DISCORD_TOKEN, or run `turnstone start` to try the practice Discord.",
+    );
   }
   return {
     server_url: (text("TURNSTONE_SERVER_URL") ?? "http://127.0.0.1:8080").replace(/\/+$/, ""),
@@ -72,7 +76,10 @@ function settingsFrom(env: Readonly<Record<string, string | undefined>>): Gatewa
       token,
       api: (text("TURNSTONE_DISCORD_API") ?? "https://discord.com/api").replace(/\/+$/, ""),
       guild: text("TURNSTONE_DISCORD_GUILD"),
-      channels: (text("TURNSTONE_DISCORD_CHANNELS") ?? "").split(",").map((id) => id.trim()).filter((id) => id !== ""),
+      channels: (text("TURNSTONE_DISCORD_CHANNELS") ?? "")
+        .split(",")
+        .map((id) => id.trim())
+        .filter((id) => id !== ""),
       roles: rolesFrom(text("TURNSTONE_DISCORD_ROLES")),
       edit_interval_ms: whole("TURNSTONE_DISCORD_EDIT_INTERVAL_MS", 1500, 1, 60_000),
       thread_auto_archive_minutes: whole("TURNSTONE_DISCORD_THREAD_AUTO_ARCHIVE_MINUTES", 1440, 60, 10_080),
@@ -89,7 +96,9 @@ function settingsFrom(env: Readonly<Record<string, string | undefined>>): Gatewa
 function jwtSecret(given: string | null, data_dir: string | null): string | null {
   const secret = given ?? secretFile(data_dir ?? join(homedir(), ".local", "share", "turnstone"));
   if (secret !== null && Buffer.byteLength(secret) < JWT_SECRET_BYTES_MIN) {
-    throw new SettingError(`The JWT secret is shorter than ${JWT_SECRET_BYTES_MIN} bytes. Set TURNSTONE_JWT_SECRET to the server's own.`);
+    throw new SettingError(
+      `The JWT secret is shorter than ${JWT_SECRET_BYTES_MIN} bytes. Set TURNSTONE_JWT_SECRET to the server's own.`,
+    );
   }
   return secret;
 }
@@ -122,7 +131,9 @@ function rolesFrom(text: string | null): Record<string, RoleName> {
 function logLevel(text: string | null): LogLevel {
   if (text === null) return "info";
   const level = LOG_LEVELS.find((each) => each === text.toLowerCase());
-  if (level === undefined) throw new SettingError(`TURNSTONE_LOG_LEVEL is "${text}"; it must be one of ${LOG_LEVELS.join(", ")}.`);
+  if (level === undefined) {
+    throw new SettingError(`TURNSTONE_LOG_LEVEL is "${text}"; it must be one of ${LOG_LEVELS.join(", ")}.`);
+  }
   return level;
 }
 

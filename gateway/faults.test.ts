@@ -9,7 +9,13 @@ import { assistant, JWT_SECRET, startBench, until, userTurn } from "./testing/be
 const MESSAGE_CONTENT_INTENT = 1 << 15;
 
 const ITEM: ApprovalItem = {
-  call_id: "call_1", header: "bash: ls", preview: "ls", func_name: "bash", approval_label: "bash", needs_approval: true, error: null,
+  call_id: "call_1",
+  header: "bash: ls",
+  preview: "ls",
+  func_name: "bash",
+  approval_label: "bash",
+  needs_approval: true,
+  error: null,
 };
 
 test("the same event twice is one conversation (DEVT-05)", async () => {
@@ -45,9 +51,13 @@ test("an outage of Discord's requests delays the answer and neither loses nor do
   bench.turn(message, [assistant("The answer.")]);
   await until(() => bench.practice.requests.filter((request) => request.status === 503).length >= 2);
   end();
-  await bench.practice.waitFor(() => bench.practice.channelAsText(message.thread).includes("The answer."), { timeout_ms: 20_000 });
+  await bench.practice.waitFor(() => bench.practice.channelAsText(message.thread).includes("The answer."), {
+    timeout_ms: 20_000,
+  });
   await until(() => bench.server.routes.get(message.thread)?.cursor_seq === 3, 20_000);
-  expect(bench.practice.messages(message.thread).filter((each) => each.content.includes("The answer."))).toHaveLength(1);
+  expect(bench.practice.messages(message.thread).filter((each) => each.content.includes("The answer."))).toHaveLength(
+    1,
+  );
 }, 40_000);
 
 test("a streamed message that somebody deletes is posted again, whole (DREN-10)", async () => {
@@ -72,8 +82,15 @@ test("a card in an archived thread is still rewritten (DREN-14)", async () => {
   await bench.sees(message.thread, "may I do this");
   bench.practice.admin.archive(message.thread);
   bench.server.emit(message.ws_id, {
-    type: "approval_resolved", cycle_id: "cycle_1", call_ids: ["call_1"], approved: false, calls: { call_1: false }, feedback: null, always: false,
-    decided_by: null, reason: "expired",
+    type: "approval_resolved",
+    cycle_id: "cycle_1",
+    call_ids: ["call_1"],
+    approved: false,
+    calls: { call_1: false },
+    feedback: null,
+    always: false,
+    decided_by: null,
+    reason: "expired",
   });
   await bench.sees(message.thread, "Nobody answered in time");
 });
@@ -105,7 +122,10 @@ test("a slow server does not make an interaction fail, an expired token neither 
     { method: "POST", path: "/callback" },
     { kind: "status", status: 404, body: { code: 10062, message: "Unknown interaction" } },
   );
-  await practice.as("Ada").slash(message.thread, "stop").catch(() => {});
+  await practice
+    .as("Ada")
+    .slash(message.thread, "stop")
+    .catch(() => {});
   await until(() => bench.server.calls.find(({ name }) => name.endsWith("/cancel")));
   practice.faults.clear();
   practice.as("Ada").say(message.thread, "still alive?");
@@ -116,7 +136,10 @@ test("without the message content intent the bot runs, and mentions still work",
   const practice = await startPractice();
   practice.faults.disallowIntents(MESSAGE_CONTENT_INTENT);
   const read = readSettings({
-    TURNSTONE_DISCORD_TOKEN: practice.bot_token, TURNSTONE_DISCORD_API: practice.api_url, TURNSTONE_JWT_SECRET: JWT_SECRET, TURNSTONE_CHANNEL_PORT: "0",
+    TURNSTONE_DISCORD_TOKEN: practice.bot_token,
+    TURNSTONE_DISCORD_API: practice.api_url,
+    TURNSTONE_JWT_SECRET: JWT_SECRET,
+    TURNSTONE_CHANNEL_PORT: "0",
     TURNSTONE_SERVER_URL: "http://127.0.0.1:9",
   });
   if (!read.ok) throw new Error(read.error);
@@ -138,12 +161,25 @@ test("no token and a wrong token are one clear sentence each, without the token 
 
 test("commands are registered once, whatever reconnects (DEVT-23)", async () => {
   await using bench = await startBench();
-  const puts = (): number => bench.practice.requests.filter((request) => request.method === "PUT" && request.route?.endsWith("/commands") === true).length;
+  const puts = (): number =>
+    bench.practice.requests.filter(
+      (request) => request.method === "PUT" && request.route?.endsWith("/commands") === true,
+    ).length;
   await until(() => puts() === 1);
   await bench.restart();
-  await until(() => bench.practice.requests.filter((request) => request.method === "GET" && request.route?.endsWith("/commands") === true).length === 2);
+  await until(
+    () =>
+      bench.practice.requests.filter(
+        (request) => request.method === "GET" && request.route?.endsWith("/commands") === true,
+      ).length === 2,
+  );
   expect(puts()).toBe(1);
-  expect(bench.practice.as("Ada").commands("general").map(({ name }) => name)).toContain("ask");
+  expect(
+    bench.practice
+      .as("Ada")
+      .commands("general")
+      .map(({ name }) => name),
+  ).toContain("ask");
 });
 
 test("/ask opens a thread with the question, and commands in wrong places say so (DEVT-16)", async () => {

@@ -4,18 +4,34 @@ import type { Event } from "../src/protocol/event.ts";
 import { assistant, startBench, until, userTurn, type Bench } from "./testing/bench.ts";
 
 const STATUS: Event = {
-  type: "status", prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, context_window: 100, pct: 15, effort: "", model_alias: "test", duration_ms: 100,
+  type: "status",
+  prompt_tokens: 10,
+  completion_tokens: 5,
+  total_tokens: 15,
+  context_window: 100,
+  pct: 15,
+  effort: "",
+  model_alias: "test",
+  duration_ms: 100,
 };
 
 function item(overrides: Partial<ApprovalItem> = {}): ApprovalItem {
   return {
-    call_id: "call_1", header: "bash: ls -l", preview: "ls -l", func_name: "bash", approval_label: "bash", needs_approval: true, error: null, ...overrides,
+    call_id: "call_1",
+    header: "bash: ls -l",
+    preview: "ls -l",
+    func_name: "bash",
+    approval_label: "bash",
+    needs_approval: true,
+    error: null,
+    ...overrides,
   };
 }
 
 /** How many messages in a channel show a text. */
 function count(bench: Bench, channel: string, text: string): number {
-  return bench.practice.messages(channel).filter((message) => bench.practice.messageAsText(message).includes(text)).length;
+  return bench.practice.messages(channel).filter((message) => bench.practice.messageAsText(message).includes(text))
+    .length;
 }
 
 test("a mention opens a thread, and the answer appears in it with its figures", async () => {
@@ -84,8 +100,15 @@ test("an approval is asked, pressed, and rewritten with who and when", async () 
   expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
   expect(call.actor).toBe(bench.practice.userId("Ada"));
   bench.server.emit(message.ws_id, {
-    type: "approval_resolved", cycle_id: "cycle_1", call_ids: ["call_1"], approved: true, calls: { call_1: true }, feedback: null, always: false,
-    decided_by: { user_id: "u", name: "Ada" }, reason: "person",
+    type: "approval_resolved",
+    cycle_id: "cycle_1",
+    call_ids: ["call_1"],
+    approved: true,
+    calls: { call_1: true },
+    feedback: null,
+    always: false,
+    decided_by: { user_id: "u", name: "Ada" },
+    reason: "person",
   });
   const decided = await bench.sees(message.thread, "✅ Approved by **Ada**");
   expect(decided.id).toBe(card.id);
@@ -102,7 +125,9 @@ test("a late press learns who was first (APPR-13)", async () => {
   const body = { error: "Decided.", cycle_id: "cycle_1", approved: true, decided_by: { user_id: "g", name: "Grace" } };
   bench.server.refuse = (request) => (request.url.endsWith("/approve") ? { status: 409, body } : null);
   await bench.practice.as("Ada").press(card, "Deny");
-  await bench.practice.waitFor(() => bench.practice.as("Ada").channelAsText(message.thread).includes("already approved by **Grace**"));
+  await bench.practice.waitFor(() =>
+    bench.practice.as("Ada").channelAsText(message.thread).includes("already approved by **Grace**"),
+  );
 });
 
 test("a denial's reason goes to the model", async () => {
@@ -124,7 +149,11 @@ test("always offers how far, and grants what was chosen", async () => {
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item({ preview: "git status -s" })] });
+  bench.server.emit(message.ws_id, {
+    type: "approve_request",
+    cycle_id: "cycle_1",
+    items: [item({ preview: "git status -s" })],
+  });
   const ada = bench.practice.as("Ada");
   const answer = await ada.press(await bench.sees(message.thread, "may I do this"), "Always…");
   if (!("message" in answer) || answer.message === null) throw new Error(answer.outcome);
@@ -132,7 +161,10 @@ test("always offers how far, and grants what was chosen", async () => {
   await ada.select(answer.message, `grant:cycle_1:${message.ws_id}`, ["prefix|hour|git status"]);
   const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
   expect(call.body).toEqual({
-    approved: true, always: true, cycle_id: "cycle_1", scope: { match: "prefix", prefix: "git status", for: "workstream", expires_in_s: 3600 },
+    approved: true,
+    always: true,
+    cycle_id: "cycle_1",
+    scope: { match: "prefix", prefix: "git status", for: "workstream", expires_in_s: 3600 },
   });
 });
 
@@ -148,8 +180,15 @@ test("after a restart the same card is there, works, and nothing is shown twice 
   await bench.practice.as("Ada").press(card, "Approve");
   await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
   bench.server.emit(message.ws_id, {
-    type: "approval_resolved", cycle_id: "cycle_1", call_ids: ["call_1"], approved: true, calls: { call_1: true }, feedback: null, always: false,
-    decided_by: { user_id: "u", name: "Ada" }, reason: "person",
+    type: "approval_resolved",
+    cycle_id: "cycle_1",
+    call_ids: ["call_1"],
+    approved: true,
+    calls: { call_1: true },
+    feedback: null,
+    always: false,
+    decided_by: { user_id: "u", name: "Ada" },
+    reason: "person",
   });
   const decided = await bench.sees(message.thread, "✅ Approved by **Ada**");
   expect(decided.id).toBe(card.id);
@@ -165,7 +204,10 @@ test("a card that somebody deletes is asked again", async () => {
   const card = await bench.sees(message.thread, "may I do this");
   bench.practice.admin.deleteMessage(card.id);
   const again = await bench.practice.waitFor(() =>
-    bench.practice.messages(message.thread).find((each) => each.id !== card.id && bench.practice.messageAsText(each).includes("may I do this")));
+    bench.practice
+      .messages(message.thread)
+      .find((each) => each.id !== card.id && bench.practice.messageAsText(each).includes("may I do this")),
+  );
   expect(again.id).not.toBe(card.id);
 });
 
@@ -211,14 +253,25 @@ test("a plan is accepted, changed or rejected", async () => {
   bench.link("Ada");
   const message = await bench.begin("Ada", "Plan.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "plan_review", review_id: "r1", call_id: "c", content: "1. Think", round: 1 });
+  bench.server.emit(message.ws_id, {
+    type: "plan_review",
+    review_id: "r1",
+    call_id: "c",
+    content: "1. Think",
+    round: 1,
+  });
   const ada = bench.practice.as("Ada");
   const form = await ada.press(await bench.sees(message.thread, "1. Think"), "Request changes…");
   if (form.outcome !== "modal") throw new Error(form.outcome);
   await ada.submit(form, { changes: "shorter" });
   const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/plan")));
   expect(call.body).toEqual({ feedback: "shorter", review_id: "r1" });
-  bench.server.emit(message.ws_id, { type: "plan_resolved", review_id: "r1", feedback: "shorter", decided_by: { user_id: "u", name: "Ada" } });
+  bench.server.emit(message.ws_id, {
+    type: "plan_resolved",
+    review_id: "r1",
+    feedback: "shorter",
+    decided_by: { user_id: "u", name: "Ada" },
+  });
   await bench.sees(message.thread, "Changes asked for by **Ada**");
 });
 

@@ -44,7 +44,9 @@ test("an unlinked person gets one kind answer with a button that links (DEVT-20,
   await ada.submit(again, { token: "ts_good" });
   await practice.waitFor(() => ada.channelAsText("general").includes("You are linked as **Ada**"));
   expect(ada.channelAsText("general")).not.toContain("ts_good");
-  expect(practice.messages("general").filter((message) => practice.messageAsText(message).includes("Link account"))).toHaveLength(1);
+  expect(
+    practice.messages("general").filter((message) => practice.messageAsText(message).includes("Link account")),
+  ).toHaveLength(1);
   ada.say("general", `<@${practice.bot_id}> now`);
   expect((await bench.sent(1)).message).toBe("now");
   expect(server.sent).toHaveLength(1);
@@ -66,7 +68,10 @@ test("a reply brings its quotation, a sticker its name, a file its bytes (DEVT-1
   const { practice } = bench;
   const ada = practice.as("Ada");
   const told = practice.as("Ben").say("general", "The sky is blue.");
-  const asked = ada.say("general", `<@${practice.bot_id}> why?`, { reply_to: told.id, attachments: [{ filename: "sky.txt", content: "blue" }] });
+  const asked = ada.say("general", `<@${practice.bot_id}> why?`, {
+    reply_to: told.id,
+    attachments: [{ filename: "sky.txt", content: "blue" }],
+  });
   expect((await bench.sent(1)).message).toBe("> Ben wrote:\n> The sky is blue.\n\nwhy?");
   expect(bench.server.calls.find(({ name }) => name === "upload")?.body).toContain("blue");
   ada.say(asked.id, "", { stickers: ["Wave"] });
@@ -109,7 +114,15 @@ test("a direct message is a conversation; a reply to a notification goes where t
   bench.turn(direct, [assistant("Hello.")]);
   await bench.sees(dm.id, "Hello.");
   const posted = practice.messages(dm.id).find((message) => practice.messageAsText(message).includes("Hello."));
-  server.posted.push({ channel_type: "discord", channel_id: dm.id, message_id: posted?.id ?? "", ws_id: thread.ws_id, shows: "notification:n", part: 0, created: "" });
+  server.posted.push({
+    channel_type: "discord",
+    channel_id: dm.id,
+    message_id: posted?.id ?? "",
+    ws_id: thread.ws_id,
+    shows: "notification:n",
+    part: 0,
+    created: "",
+  });
   server.posted = server.posted.filter((row) => row.message_id !== posted?.id || row.ws_id === thread.ws_id);
   ada.say(dm.id, "go on", { reply_to: posted?.id ?? "" });
   const reply = await bench.sent(3);

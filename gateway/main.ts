@@ -36,7 +36,11 @@ export async function runGateway(
   { log = consoleLog(settings), clock = systemClock }: { log?: Log; clock?: Clock } = {},
 ): Promise<{ ok: true; gateway: RunningGateway } | { ok: false; error: string }> {
   if (settings.jwt_secret === null) {
-    return { ok: false, error: "There is no JWT secret. Set TURNSTONE_JWT_SECRET to the server's own, or TURNSTONE_DATA_DIR to its data directory." };
+    return {
+      ok: false,
+      error:
+        "There is no JWT secret. Set TURNSTONE_JWT_SECRET to the server's own, or TURNSTONE_DATA_DIR to its data directory.",
+    };
   }
   const connection = await connectDiscord(settings.discord, { clock, log });
   if (!connection.ok) return connection;
@@ -66,7 +70,10 @@ export async function runGateway(
     await goodbye();
     stopping.abort(new Error("The gateway is stopping."));
     await endpoint.close();
-    await Promise.race([Promise.all([stream, idle()]), new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref())]);
+    await Promise.race([
+      Promise.all([stream, idle()]),
+      new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),
+    ]);
     await adapter.close();
   };
   log.info("gateway.ready", { port: endpoint.port, sees_content: connection.sees_content });
@@ -74,14 +81,20 @@ export async function runGateway(
 }
 
 /** Joins the two streams: what people do goes to the server, what the server says goes to people. */
-function startWork(gateway: Gateway, start: (handlers: ChannelHandlers) => void): {
+function startWork(
+  gateway: Gateway,
+  start: (handlers: ChannelHandlers) => void,
+): {
   stream: Promise<void>;
-  idle(): Promise<void>;
+  idle: () => Promise<void>;
 } {
   const { log, server, clock, signal } = gateway;
   const outbox = createOutbox(gateway);
   const inbox = createInbox(gateway);
-  const stream = followChannelStream({ server, clock, log, onFrame: (frame) => outbox.show(frame), onConnected: () => log.info("stream.connected") }, signal);
+  const stream = followChannelStream(
+    { server, clock, log, onFrame: (frame) => outbox.show(frame), onConnected: () => log.info("stream.connected") },
+    signal,
+  );
   start({
     onMessage: (message) => inbox.receive(message),
     onEdited: (message) => inbox.edited(message),
@@ -94,7 +107,9 @@ function startWork(gateway: Gateway, start: (handlers: ChannelHandlers) => void)
     onSuggest: (request) => suggest(gateway, request),
     onConnected: () => inbox.connected(),
   });
-  gateway.adapter.registerCommands(commandDefinitions()).catch((error: unknown) => log.error("commands.not_registered", { error: error as Error }));
+  gateway.adapter
+    .registerCommands(commandDefinitions())
+    .catch((error: unknown) => log.error("commands.not_registered", { error: error as Error }));
   return { stream, idle: () => inbox.idle() };
 }
 
@@ -114,7 +129,9 @@ async function main(): Promise<void> {
   if (!read.ok) return fail(read.error);
   const log = consoleLog(read.settings);
   // Whatever nobody has caught is a mistake of ours; it is no reason to leave every conversation.
-  process.on("unhandledRejection", (reason) => log.error("rejection.unhandled", { error: reason instanceof Error ? reason : new Error(String(reason)) }));
+  process.on("unhandledRejection", (reason) =>
+    log.error("rejection.unhandled", { error: reason instanceof Error ? reason : new Error(String(reason)) }),
+  );
   process.on("uncaughtException", (error) => log.error("exception.uncaught", { error }));
   const started = await runGateway(read.settings, { log });
   if (!started.ok) return fail(started.error);
@@ -136,5 +153,7 @@ function fail(sentence: string): void {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  main().catch((error: unknown) => fail(`The gateway could not start: ${error instanceof Error ? error.message : String(error)}`));
+  main().catch((error: unknown) =>
+    fail(`The gateway could not start: ${error instanceof Error ? error.message : String(error)}`),
+  );
 }

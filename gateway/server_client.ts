@@ -1,11 +1,32 @@
 import type { ApproveAnswer, ApproveBody, Grant } from "../src/protocol/approval.ts";
-import type { ChannelLink, ChannelRoute, CursorBody, PostedBody, PostedMessage, RouteBody } from "../src/protocol/channel.ts";
+import type {
+  ChannelLink,
+  ChannelRoute,
+  CursorBody,
+  PostedBody,
+  PostedMessage,
+  RouteBody,
+} from "../src/protocol/channel.ts";
 import type { AttachmentReference } from "../src/protocol/event.ts";
 import type { ServiceBody } from "../src/protocol/notification.ts";
 import { PATHS, pathOf } from "../src/protocol/paths.ts";
-import type { CancelAnswer, HistoryAnswer, NewWorkstreamAnswer, NewWorkstreamBody, SendAnswer, SendBody } from "../src/protocol/workstream.ts";
+import type {
+  CancelAnswer,
+  HistoryAnswer,
+  NewWorkstreamAnswer,
+  NewWorkstreamBody,
+  SendAnswer,
+  SendBody,
+} from "../src/protocol/workstream.ts";
 import type { ViewFile } from "./render/view.ts";
-import { fetchRaw, request, type Actor, type ServerAnswer, type ServerConnection, type ServerRequest } from "./server_request.ts";
+import {
+  fetchRaw,
+  request,
+  type Actor,
+  type ServerAnswer,
+  type ServerConnection,
+  type ServerRequest,
+} from "./server_request.ts";
 
 /** A workstream as the dashboard shows it. */
 export interface DashboardEntry {
@@ -37,7 +58,11 @@ export type ServerClient = ReturnType<typeof createServerClient>;
 
 export function createServerClient(connection: ServerConnection) {
   const channel = { channel_type: connection.channel_type };
-  const call = <Value>(method: ServerRequest["method"], path: string, rest: Partial<ServerRequest> = {}): Promise<ServerAnswer<Value>> =>
+  const call = <Value>(
+    method: ServerRequest["method"],
+    path: string,
+    rest: Partial<ServerRequest> = {},
+  ): Promise<ServerAnswer<Value>> =>
     request<Value>(connection, { method, path, repeatable: method !== "POST", ...rest });
   return {
     connection,
@@ -51,7 +76,11 @@ export function createServerClient(connection: ServerConnection) {
   };
 }
 
-type Call = <Value>(method: ServerRequest["method"], path: string, rest?: Partial<ServerRequest>) => Promise<ServerAnswer<Value>>;
+type Call = <Value>(
+  method: ServerRequest["method"],
+  path: string,
+  rest?: Partial<ServerRequest>,
+) => Promise<ServerAnswer<Value>>;
 
 function workstreamMethods(connection: ServerConnection, call: Call) {
   return {
@@ -78,9 +107,17 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
     history: (actor: Actor | undefined, ws_id: string, limit: number) =>
       call<HistoryAnswer>("GET", pathOf(PATHS.history, { ws_id }), { actor, query: { limit: String(limit) } }),
     dashboard: (actor: Actor) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
-    invite: (actor: Actor, ws_id: string, json: { username: string } | { channel_type: string; channel_user_id: string }) =>
-      call<{ name: string }>("POST", pathOf(PATHS.invite, { ws_id }), { actor, json, repeatable: true }),
-    async upload(actor: Actor, ws_id: string, file: ViewFile, media_type: string | null): Promise<ServerAnswer<AttachmentReference>> {
+    invite: (
+      actor: Actor,
+      ws_id: string,
+      json: { username: string } | { channel_type: string; channel_user_id: string },
+    ) => call<{ name: string }>("POST", pathOf(PATHS.invite, { ws_id }), { actor, json, repeatable: true }),
+    async upload(
+      actor: Actor,
+      ws_id: string,
+      file: ViewFile,
+      media_type: string | null,
+    ): Promise<ServerAnswer<AttachmentReference>> {
       const form = new FormData();
       const bytes = new Uint8Array(file.bytes);
       form.set("file", new Blob([bytes], media_type === null ? {} : { type: media_type }), file.name);
@@ -90,7 +127,11 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
     openChannelStream: (signal: AbortSignal): Promise<Response> =>
       fetchRaw(
         connection,
-        { method: "GET", path: pathOf(PATHS.channel_events, { channel_type: connection.channel_type }), repeatable: false },
+        {
+          method: "GET",
+          path: pathOf(PATHS.channel_events, { channel_type: connection.channel_type }),
+          repeatable: false,
+        },
         signal,
       ),
   };
@@ -98,15 +139,20 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
 
 function peopleMethods(channel: { channel_type: string }, call: Call) {
   return {
-    linkOf: (channel_user_id: string) => call<ChannelLink>("GET", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
-    linksOfUser: (username: string) => call<{ links: ChannelLink[] }>("GET", pathOf(PATHS.channel_links_of_user, { username })),
+    linkOf: (channel_user_id: string) =>
+      call<ChannelLink>("GET", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
+    linksOfUser: (username: string) =>
+      call<{ links: ChannelLink[] }>("GET", pathOf(PATHS.channel_links_of_user, { username })),
     link: (channel_user_id: string, token: string) =>
       call<ChannelLink>("POST", pathOf(PATHS.channel_link, channel), { json: { channel_user_id, token } }),
-    unlink: (channel_user_id: string) => call<unknown>("DELETE", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
+    unlink: (channel_user_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.channel_link_of, { ...channel, channel_user_id })),
     memories: (actor: Actor) => call<{ memories: MemoryEntry[] }>("GET", PATHS.memories, { actor }),
-    forget: (actor: Actor, memory_id: string) => call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
+    forget: (actor: Actor, memory_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
     grants: (actor: Actor) => call<{ grants: Grant[] }>("GET", PATHS.admin_grants, { actor }),
-    revokeGrant: (actor: Actor, grant_id: string) => call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
+    revokeGrant: (actor: Actor, grant_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
   };
 }
 
@@ -117,11 +163,14 @@ function placeMethods(channel: { channel_type: string }, call: Call) {
     /** Makes a route, or answers the one that is there. */
     createRoute: (json: RouteBody) =>
       call<ChannelRoute>("POST", pathOf(PATHS.channel_routes, channel), { json, repeatable: true }),
-    removeRoute: (channel_id: string) => call<unknown>("DELETE", pathOf(PATHS.channel_route, { ...channel, channel_id })),
+    removeRoute: (channel_id: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.channel_route, { ...channel, channel_id })),
     moveCursor: (channel_id: string, json: CursorBody) =>
       call<ChannelRoute>("POST", pathOf(PATHS.channel_cursor, { ...channel, channel_id }), { json, repeatable: true }),
-    savePosted: (json: PostedBody) => call<unknown>("POST", pathOf(PATHS.channel_posted, channel), { json, repeatable: true }),
-    posted: (message_id: string) => call<PostedMessage>("GET", pathOf(PATHS.channel_posted_message, { ...channel, message_id })),
+    savePosted: (json: PostedBody) =>
+      call<unknown>("POST", pathOf(PATHS.channel_posted, channel), { json, repeatable: true }),
+    posted: (message_id: string) =>
+      call<PostedMessage>("GET", pathOf(PATHS.channel_posted_message, { ...channel, message_id })),
     postedShowing: (ws_id: string, shows: string) =>
       call<{ posted: PostedMessage[] }>("GET", pathOf(PATHS.channel_posted, channel), { query: { ws_id, shows } }),
   };

@@ -43,7 +43,10 @@ export interface ServerConnection {
 }
 
 /** Says the answer's body as text; for downloads use `fetchRaw`. */
-export async function request<Value>(connection: ServerConnection, wanted: ServerRequest): Promise<ServerAnswer<Value>> {
+export async function request<Value>(
+  connection: ServerConnection,
+  wanted: ServerRequest,
+): Promise<ServerAnswer<Value>> {
   const attempt = async (): Promise<ServerAnswer<Value>> => {
     const answer = await attemptOnce<Value>(connection, wanted);
     if (!answer.ok && wanted.repeatable && isPassing(answer.status)) throw new Unavailable(answer);
@@ -65,7 +68,11 @@ export async function request<Value>(connection: ServerConnection, wanted: Serve
 }
 
 /** One request without retries, its answer as the platform gives it. */
-export async function fetchRaw(connection: ServerConnection, wanted: ServerRequest, signal: AbortSignal): Promise<Response> {
+export async function fetchRaw(
+  connection: ServerConnection,
+  wanted: ServerRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   const url = new URL(connection.url + wanted.path);
   for (const [name, value] of Object.entries(wanted.query ?? {})) url.searchParams.set(name, value);
   const headers: Record<string, string> = { authorization: `Bearer ${await connection.token()}` };
@@ -100,7 +107,8 @@ async function attemptOnce<Value>(connection: ServerConnection, wanted: ServerRe
   const body = parseBody(text);
   // The types are the server's promise; it is our own program, so its answers are not checked a second time.
   if (response.ok) return { ok: true, value: body as Value };
-  const said = isJsonObject(body) && typeof body["error"] === "string" ? body["error"] : `The server answered ${response.status}.`;
+  const said =
+    isJsonObject(body) && typeof body["error"] === "string" ? body["error"] : `The server answered ${response.status}.`;
   return { ok: false, status: response.status, error: said, body: isJsonObject(body) ? body : {} };
 }
 

@@ -29,7 +29,10 @@ export async function followChannelStream(dependencies: StreamDependencies, sign
       log.info("stream.ended");
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("stream.failed", { error: error instanceof Error ? error : new Error(String(error)), retry_in_ms: delay });
+      log.warn("stream.failed", {
+        error: error instanceof Error ? error : new Error(String(error)),
+        retry_in_ms: delay,
+      });
     }
     await clock.sleep(delay, signal).catch(() => {});
     delay = Math.min(delay * 2, BACKOFF_MS_MAX);

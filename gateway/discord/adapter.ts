@@ -2,7 +2,13 @@ import { Routes, SnowflakeUtil, type Client } from "discord.js";
 import type { APIMessage } from "discord.js";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log } from "../../src/lib/log.ts";
-import type { ChannelAdapter, ChannelHandlers, ChannelResult, InboundAttachment, PostOptions } from "../channel_adapter.ts";
+import type {
+  ChannelAdapter,
+  ChannelHandlers,
+  ChannelResult,
+  InboundAttachment,
+  PostOptions,
+} from "../channel_adapter.ts";
 import type { GatewaySettings } from "../config.ts";
 import type { View, ViewFile } from "../render/view.ts";
 import { registerCommands } from "./commands.ts";
@@ -24,7 +30,10 @@ const HISTORY_PAGE_MAX = 100;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 /** Discord as a chat platform. Events are told to the handlers from the moment `start` is called. */
-export function createDiscordAdapter(dependencies: AdapterDependencies): { adapter: ChannelAdapter; start(handlers: ChannelHandlers): void } {
+export function createDiscordAdapter(dependencies: AdapterDependencies): {
+  adapter: ChannelAdapter;
+  start(handlers: ChannelHandlers): void;
+} {
   const { client, settings, log } = dependencies;
   const reader: MessageReader = { client, roles: settings.roles };
   const adapter: ChannelAdapter = {
@@ -41,7 +50,9 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): { adapt
       const place = await findPlace(client, channel_id);
       if (!place.ok) return place;
       const messages = await readHistory(client, channel_id, after, limit);
-      return messages.ok ? { ok: true, value: messages.value.map((raw) => historyEntry(reader, raw, place.value)) } : messages;
+      return messages.ok
+        ? { ok: true, value: messages.value.map((raw) => historyEntry(reader, raw, place.value)) }
+        : messages;
     },
     openChannels: () => readableChannels(client),
     download,
@@ -50,23 +61,35 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): { adapt
       log.info("commands.registered", { changed, count: commands.length });
     },
     mention: (user_id) => `<@${user_id}>`,
-    idAt: (milliseconds) => SnowflakeUtil.generate({ timestamp: milliseconds, increment: 0n, workerId: 0n, processId: 0n }).toString(),
+    idAt: (milliseconds) =>
+      SnowflakeUtil.generate({ timestamp: milliseconds, increment: 0n, workerId: 0n, processId: 0n }).toString(),
     close: () => client.destroy(),
   };
   const post = async (channel_id: string, view: View): Promise<void> => void (await adapter.post(channel_id, view));
-  return { adapter, start: (handlers) => listen({ ...dependencies, reader, handlers, post }) };
+  const postPrivately = async (user_id: string, view: View): Promise<void> => {
+    const dm = await adapter.openDm(user_id);
+    if (dm.ok) await post(dm.value.channel_id, view);
+  };
+  return { adapter, start: (handlers) => listen({ ...dependencies, reader, handlers, post, postPrivately }) };
 }
 
-function messageRequests(client: Client<true>): Pick<ChannelAdapter, "post" | "edit" | "remove" | "openDm" | "showTyping"> {
+function messageRequests(
+  client: Client<true>,
+): Pick<ChannelAdapter, "post" | "edit" | "remove" | "openDm" | "showTyping"> {
   const { rest } = client;
   return {
     post(channel_id, view, options: PostOptions = {}) {
       const { body, files } = payloadOf(view);
       const nonce = options.nonce === undefined ? {} : { nonce: options.nonce, enforce_nonce: true };
       const reply =
-        options.reply_to === undefined ? {} : { message_reference: { message_id: options.reply_to, fail_if_not_exists: false } };
+        options.reply_to === undefined
+          ? {}
+          : { message_reference: { message_id: options.reply_to, fail_if_not_exists: false } };
       return attempt(async () => {
-        const message = (await rest.post(Routes.channelMessages(channel_id), { body: { ...body, ...nonce, ...reply }, files })) as APIMessage;
+        const message = (await rest.post(Routes.channelMessages(channel_id), {
+          body: { ...body, ...nonce, ...reply },
+          files,
+        })) as APIMessage;
         return { message_id: message.id };
       });
     },
@@ -91,7 +114,10 @@ function messageRequests(client: Client<true>): Pick<ChannelAdapter, "post" | "e
   };
 }
 
-function threadRequests(client: Client<true>, auto_archive_minutes: number): Pick<ChannelAdapter, "openThread" | "renameThread" | "archiveThread"> {
+function threadRequests(
+  client: Client<true>,
+  auto_archive_minutes: number,
+): Pick<ChannelAdapter, "openThread" | "renameThread" | "archiveThread"> {
   const { rest } = client;
   const change = (channel_id: string, body: Record<string, unknown>): Promise<ChannelResult<null>> =>
     attempt(async () => {
@@ -114,12 +140,22 @@ function threadRequests(client: Client<true>, auto_archive_minutes: number): Pic
 }
 
 /** Pages through a channel's history, oldest first. */
-async function readHistory(client: Client<true>, channel_id: string, after: string, limit: number): Promise<ChannelResult<RawMessage[]>> {
+async function readHistory(
+  client: Client<true>,
+  channel_id: string,
+  after: string,
+  limit: number,
+): Promise<ChannelResult<RawMessage[]>> {
   const messages: RawMessage[] = [];
   let position = after;
   while (messages.length < limit) {
-    const query = new URLSearchParams({ after: position, limit: String(Math.min(HISTORY_PAGE_MAX, limit - messages.length)) });
-    const page = await attempt(async () => (await client.rest.get(Routes.channelMessages(channel_id), { query })) as RawMessage[]);
+    const query = new URLSearchParams({
+      after: position,
+      limit: String(Math.min(HISTORY_PAGE_MAX, limit - messages.length)),
+    });
+    const page = await attempt(
+      async () => (await client.rest.get(Routes.channelMessages(channel_id), { query })) as RawMessage[],
+    );
     if (!page.ok) return page;
     const sorted = page.value.toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
     messages.push(...sorted);
@@ -131,10 +167,16 @@ async function readHistory(client: Client<true>, channel_id: string, after: stri
 }
 
 /** Attachments' addresses expire, so they are fetched when they arrive. */
-async function download(attachment: InboundAttachment, bytes_max: number, signal: AbortSignal): Promise<ChannelResult<ViewFile>> {
+async function download(
+  attachment: InboundAttachment,
+  bytes_max: number,
+  signal: AbortSignal,
+): Promise<ChannelResult<ViewFile>> {
   if (attachment.size > bytes_max) return { ok: false, reason: "too_large", detail: `${attachment.size} bytes` };
   return attempt(async () => {
-    const response = await fetch(attachment.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]) });
+    const response = await fetch(attachment.url, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]),
+    });
     if (!response.ok) throw new Error(`The attachment's address answered ${response.status}.`);
     const bytes = new Uint8Array(await response.arrayBuffer());
     return { name: attachment.filename, bytes };

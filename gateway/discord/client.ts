@@ -9,17 +9,21 @@ export type Connection =
 
 const INTENTS = [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages, GatewayIntentBits.DirectMessages];
 
-/** Logs in. Where the privileged message-content intent is refused, once more without it: mentions, commands and DMs still work. */
+/** Logs in. Where the message-content intent is refused, once more without it: mentions, commands and DMs still work. */
 export async function connect(settings: { token: string; api: string }, log: Log): Promise<Connection> {
   const whole = await logIn(settings, [...INTENTS, GatewayIntentBits.MessageContent], log);
   if (whole.kind === "ready") return { ok: true, client: whole.client, sees_content: true };
   if (whole.kind === "refused") return { ok: false, error: whole.error };
   log.warn("discord.no_message_content", {
-    message: "Discord refuses the message content intent, so only mentions, replies, commands and DMs are heard. Switch it on under Bot in the developer portal.",
+    message:
+      "Discord refuses the message content intent, so only mentions, replies, commands and DMs are heard. Switch it on under Bot in the developer portal.",
   });
   const reduced = await logIn(settings, INTENTS, log);
   if (reduced.kind === "ready") return { ok: true, client: reduced.client, sees_content: false };
-  return { ok: false, error: reduced.kind === "refused" ? reduced.error : "Discord refuses the intents that a bot needs at least." };
+  return {
+    ok: false,
+    error: reduced.kind === "refused" ? reduced.error : "Discord refuses the intents that a bot needs at least.",
+  };
 }
 
 type Login = { kind: "ready"; client: Client<true> } | { kind: "intents" } | { kind: "refused"; error: string };
@@ -67,8 +71,9 @@ function firstOutcome(client: Client, token: string): Promise<Login> {
     });
     client.login(token).catch((error: unknown) => {
       if (isDisallowedIntents(error)) resolve({ kind: "intents" });
-      else if (isBadToken(error)) resolve({ kind: "refused", error: closeWords(GatewayCloseCodes.AuthenticationFailed) });
-      else reject(error as Error);
+      else if (isBadToken(error)) {
+        resolve({ kind: "refused", error: closeWords(GatewayCloseCodes.AuthenticationFailed) });
+      } else reject(error);
     });
   });
 }

@@ -19,20 +19,29 @@ interface WireOption {
   options?: WireOption[];
 }
 
-/** Makes Discord offer exactly these commands. Nothing is sent when it does already: creations are counted per day (DEVT-23). */
-export async function registerCommands(client: Client<true>, guild_id: string | null, commands: readonly CommandDefinition[]): Promise<boolean> {
+/** Makes Discord offer exactly these commands. Nothing is sent when it does already: creations are counted per day. */
+export async function registerCommands(
+  client: Client<true>,
+  guild_id: string | null,
+  commands: readonly CommandDefinition[],
+): Promise<boolean> {
   const route =
-    guild_id === null ? Routes.applicationCommands(client.application.id) : Routes.applicationGuildCommands(client.application.id, guild_id);
+    guild_id === null
+      ? Routes.applicationCommands(client.application.id)
+      : Routes.applicationGuildCommands(client.application.id, guild_id);
   const wanted = commands.map(wireOf);
   const present = (await client.rest.get(route)) as Partial<Wire>[];
-  const sorted = (list: readonly Partial<Wire>[]): unknown => list.map(comparable).sort((one, other) => one.key.localeCompare(other.key));
+  const sorted = (list: readonly Partial<Wire>[]): unknown =>
+    list.map(comparable).sort((one, other) => one.key.localeCompare(other.key));
   if (isDeepStrictEqual(sorted(wanted), sorted(present))) return false;
   await client.rest.put(route, { body: wanted });
   return true;
 }
 
 function wireOf(command: CommandDefinition): Wire {
-  if (command.kind === "message") return { type: ApplicationCommandType.Message, name: command.name, description: "", options: [] };
+  if (command.kind === "message") {
+    return { type: ApplicationCommandType.Message, name: command.name, description: "", options: [] };
+  }
   const options = (command.options ?? []).map(optionOf);
   const subcommands = (command.subcommands ?? []).map((each) => ({
     type: ApplicationCommandOptionType.Subcommand,
@@ -40,7 +49,12 @@ function wireOf(command: CommandDefinition): Wire {
     description: each.description,
     options: (each.options ?? []).map(optionOf),
   }));
-  return { type: ApplicationCommandType.ChatInput, name: command.name, description: command.description, options: [...subcommands, ...options] };
+  return {
+    type: ApplicationCommandType.ChatInput,
+    name: command.name,
+    description: command.description,
+    options: [...subcommands, ...options],
+  };
 }
 
 function optionOf(option: CommandOption): WireOption {

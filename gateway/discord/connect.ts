@@ -11,7 +11,7 @@ export type DiscordConnection =
   | {
       ok: true;
       adapter: ChannelAdapter;
-      start(handlers: ChannelHandlers): void;
+      start: (handlers: ChannelHandlers) => void;
       /** Whether messages that do not mention us can be read. */
       sees_content: boolean;
       /** Resolves with a sentence when Discord has closed the connection for good. */
@@ -19,7 +19,10 @@ export type DiscordConnection =
     }
   | { ok: false; error: string };
 
-export async function connectDiscord(settings: GatewaySettings["discord"], { clock, log }: { clock: Clock; log: Log }): Promise<DiscordConnection> {
+export async function connectDiscord(
+  settings: GatewaySettings["discord"],
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<DiscordConnection> {
   const connection = await connect(settings, log);
   if (!connection.ok) return connection;
   const { client, sees_content } = connection;

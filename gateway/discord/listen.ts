@@ -1,4 +1,11 @@
-import { Events, GatewayDispatchEvents, InteractionResponseType, InteractionType, Routes, type Client } from "discord.js";
+import {
+  Events,
+  GatewayDispatchEvents,
+  InteractionResponseType,
+  InteractionType,
+  Routes,
+  type Client,
+} from "discord.js";
 import type { APIInteraction, GatewayDispatchPayload, GatewayMessageDeleteDispatchData } from "discord.js";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log } from "../../src/lib/log.ts";
@@ -17,6 +24,7 @@ export interface ListenDependencies {
   clock: Clock;
   log: Log;
   post(channel_id: string, view: View): Promise<void>;
+  postPrivately(user_id: string, view: View): Promise<void>;
 }
 
 const SUGGESTIONS_MAX = 25;
@@ -31,7 +39,9 @@ export function listen(dependencies: ListenDependencies): void {
   client.on(Events.Raw, (payload: GatewayDispatchPayload) => {
     // Looking up one place may take longer than looking up another; the messages of a channel keep their order.
     const key = payload.t === GatewayDispatchEvents.MessageCreate ? payload.d.channel_id : String(payload.s);
-    queue.run(key, () => dispatch(dependencies, payload)).catch((error: unknown) => log.error("discord.event_failed", { event: payload.t, error: error as Error }));
+    queue
+      .run(key, () => dispatch(dependencies, payload))
+      .catch((error: unknown) => log.error("discord.event_failed", { event: payload.t, error: error as Error }));
   });
   // A connection that was resumed has missed nothing; a fresh one may have.
   client.on(Events.ShardReady, () => handlers.onConnected());
@@ -67,7 +77,11 @@ function onDeleted(handlers: ChannelHandlers, { channel_id, id }: GatewayMessage
   handlers.onDeleted({ channel_id, message_id: id });
 }
 
-async function readMessage(dependencies: ListenDependencies, reader: MessageReader, raw: RawMessage): Promise<ReturnType<typeof inboundMessage>> {
+async function readMessage(
+  dependencies: ListenDependencies,
+  reader: MessageReader,
+  raw: RawMessage,
+): Promise<ReturnType<typeof inboundMessage>> {
   // An update may name only what changed; such ones are previews of links and the like.
   if (raw.author === undefined || raw.author.bot === true) return null;
   const place = directPlace(raw) ?? (await placeOf(dependencies, raw.channel_id));
@@ -86,14 +100,24 @@ async function onInteraction(dependencies: ListenDependencies, raw: APIInteracti
   const channel = raw.channel;
   if (channel === undefined) return;
   const known = client.channels.cache.has(channel.id);
-  const place: ChannelPlace | null = raw.guild_id === undefined && !known
-    ? { channel_id: channel.id, kind: channel.type === 1 ? "dm" : "other", name: "", guild_id: null, parent_channel_id: null }
-    : await placeOf(dependencies, channel.id);
+  const place: ChannelPlace | null =
+    raw.guild_id === undefined && !known
+      ? {
+          channel_id: channel.id,
+          kind: channel.type === 1 ? "dm" : "other",
+          name: "",
+          guild_id: null,
+          parent_channel_id: null,
+        }
+      : await placeOf(dependencies, channel.id);
   if (place === null) return;
   if (raw.type === InteractionType.ApplicationCommandAutocomplete) {
     const request = suggestRequestOf(reader, raw, place);
     const choices = request === null ? [] : await handlers.onSuggest(request).catch(() => []);
-    const body = { type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices: choices.slice(0, SUGGESTIONS_MAX) } };
+    const body = {
+      type: InteractionResponseType.ApplicationCommandAutocompleteResult,
+      data: { choices: choices.slice(0, SUGGESTIONS_MAX) },
+    };
     await attempt(() => client.rest.post(Routes.interactionCallback(raw.id, raw.token), { body, auth: false }));
     return;
   }

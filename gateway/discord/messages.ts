@@ -1,7 +1,20 @@
 import { ChannelType, MessageReferenceType, MessageType, type Client } from "discord.js";
-import type { APIAttachment, APIEmbed, APIMessage, APIUser, GatewayGuildMembersChunkDispatchData, GatewayMessageCreateDispatchData } from "discord.js";
+import type {
+  APIAttachment,
+  APIEmbed,
+  APIMessage,
+  APIUser,
+  GatewayGuildMembersChunkDispatchData,
+  GatewayMessageCreateDispatchData,
+} from "discord.js";
 import { ROLE_NAMES, type RoleName } from "../config.ts";
-import type { ChannelPerson, ChannelPlace, HistoryEntry, InboundAttachment, InboundMessage } from "../channel_adapter.ts";
+import type {
+  ChannelPerson,
+  ChannelPlace,
+  HistoryEntry,
+  InboundAttachment,
+  InboundMessage,
+} from "../channel_adapter.ts";
 import { clip } from "../render/defuse.ts";
 
 /** A message as it comes by the gateway, or from history, where the member is missing. */
@@ -20,7 +33,14 @@ const QUOTE_LENGTH_MAX = 1500;
 
 /** A person's message in all platforms' words; null for what bots, webhooks, the platform and we ourselves wrote (DEVT-11). */
 export function inboundMessage(reader: MessageReader, raw: RawMessage, place: ChannelPlace): InboundMessage | null {
-  if (raw.author === undefined || raw.author.bot === true || raw.author.system === true || raw.webhook_id !== undefined) return null;
+  if (
+    raw.author === undefined ||
+    raw.author.bot === true ||
+    raw.author.system === true ||
+    raw.webhook_id !== undefined
+  ) {
+    return null;
+  }
   if (raw.type !== MessageType.Default && raw.type !== MessageType.Reply) return null;
   const us = reader.client.user.id;
   const reply = raw.type === MessageType.Reply ? raw.referenced_message : null;
@@ -30,14 +50,22 @@ export function inboundMessage(reader: MessageReader, raw: RawMessage, place: Ch
     author: personOf(reader, raw.author, raw.member, place.guild_id),
     text: readableText(reader, raw.content, raw.mentions, us),
     mentions_us: raw.content.includes(`<@${us}>`) || raw.content.includes(`<@!${us}>`),
-    reply_to: reply === null || reply === undefined ? null : {
-      message_id: reply.id,
-      author_name: nameOf(reply.author),
-      text: clip(readableText(reader, reply.content || textOfComponents(reply.components), reply.mentions, us), QUOTE_LENGTH_MAX),
-      ours: reply.author.id === us,
-    },
+    reply_to:
+      reply === null || reply === undefined
+        ? null
+        : {
+            message_id: reply.id,
+            author_name: nameOf(reply.author),
+            text: clip(
+              readableText(reader, reply.content || textOfComponents(reply.components), reply.mentions, us),
+              QUOTE_LENGTH_MAX,
+            ),
+            ours: reply.author.id === us,
+          },
     extras: extrasOf(reader, raw),
-    attachments: [...raw.attachments, ...forwardsOf(raw).flatMap((forward) => forward.attachments)].map(inboundAttachment),
+    attachments: [...raw.attachments, ...forwardsOf(raw).flatMap((forward) => forward.attachments)].map(
+      inboundAttachment,
+    ),
     edited_at: raw.edited_timestamp,
     thread_id: raw.thread?.id ?? null,
   };
@@ -76,7 +104,9 @@ export function inboundAttachment(attachment: APIAttachment): InboundAttachment 
 
 /** In a direct message there is no guild; its place needs no look-up. */
 export function directPlace(raw: RawMessage & { channel_type?: number }): ChannelPlace | null {
-  if (raw.guild_id !== undefined || (raw.channel_type !== undefined && raw.channel_type !== ChannelType.DM)) return null;
+  if (raw.guild_id !== undefined || (raw.channel_type !== undefined && raw.channel_type !== ChannelType.DM)) {
+    return null;
+  }
   return { channel_id: raw.channel_id, kind: "dm", name: "", guild_id: null, parent_channel_id: null };
 }
 
@@ -115,13 +145,20 @@ function forwardsOf(raw: RawMessage): { content: string; attachments: APIAttachm
 function extrasOf(reader: MessageReader, raw: RawMessage): string[] {
   const us = reader.client.user.id;
   const forwards = forwardsOf(raw).map((forward) =>
-    ["[Forwarded message]", readableText(reader, forward.content, [], us), ...forward.embeds.slice(0, EMBEDS_MAX).map(embedText)]
+    [
+      "[Forwarded message]",
+      readableText(reader, forward.content, [], us),
+      ...forward.embeds.slice(0, EMBEDS_MAX).map(embedText),
+    ]
       .filter((line) => line !== "")
       .join("\n"),
   );
   const stickers = (raw.sticker_items ?? []).map((sticker) => `[Sticker: ${sticker.name}]`);
   // The preview of a link that stands in the text says nothing new to somebody who can open links.
-  const embeds = raw.embeds.filter((embed) => embed.url === undefined || !raw.content.includes(embed.url)).slice(0, EMBEDS_MAX).map(embedText);
+  const embeds = raw.embeds
+    .filter((embed) => embed.url === undefined || !raw.content.includes(embed.url))
+    .slice(0, EMBEDS_MAX)
+    .map(embedText);
   const answers = raw.poll?.answers.map((answer) => answer.poll_media.text ?? "").join(" / ") ?? "";
   const poll = raw.poll === undefined ? [] : [`[Poll: ${raw.poll.question.text ?? ""}: ${answers}]`];
   return [...forwards, ...stickers, ...embeds, ...poll].filter((text) => text !== "");
@@ -129,7 +166,9 @@ function extrasOf(reader: MessageReader, raw: RawMessage): string[] {
 
 function embedText(embed: APIEmbed): string {
   const fields = (embed.fields ?? []).map((field) => `${field.name}: ${field.value}`);
-  const lines = [embed.title, embed.description, ...fields, embed.url].filter((line) => line !== undefined && line !== "");
+  const lines = [embed.title, embed.description, ...fields, embed.url].filter(
+    (line) => line !== undefined && line !== "",
+  );
   return lines.length === 0 ? "" : clip(`[Embed] ${lines.join("\n")}`, EMBED_TEXT_MAX);
 }
 

@@ -29,9 +29,13 @@ export function payloadOf(view: View, extra_flags = 0): Payload {
   const attachments = view.files.map((file, id) => ({ id, filename: file.name }));
   const common = { allowed_mentions: mentionsOf(view), attachments };
   if (view.kind === "card") {
-    return { body: { ...common, flags: MessageFlags.IsComponentsV2 | extra_flags, components: [container(view)] }, files: rawFiles(view.files) };
+    return {
+      body: { ...common, flags: MessageFlags.IsComponentsV2 | extra_flags, components: [container(view)] },
+      files: rawFiles(view.files),
+    };
   }
-  const components: APIMessageTopLevelComponent[] = (view.buttons ?? []).length === 0 ? [] : [buttonRow(view.buttons ?? [])];
+  const components: APIMessageTopLevelComponent[] =
+    (view.buttons ?? []).length === 0 ? [] : [buttonRow(view.buttons ?? [])];
   return {
     body: { ...common, content: view.text, flags: MessageFlags.SuppressEmbeds | extra_flags, components },
     files: rawFiles(view.files),
@@ -106,7 +110,9 @@ function buttonRow(buttons: readonly Button[]): { type: ComponentType.ActionRow;
 }
 
 function button(shown: Button): APIButtonComponent {
-  if (shown.kind === "link") return { type: ComponentType.Button, style: ButtonStyle.Link, url: shown.url, label: shown.label };
+  if (shown.kind === "link") {
+    return { type: ComponentType.Button, style: ButtonStyle.Link, url: shown.url, label: shown.label };
+  }
   return {
     type: ComponentType.Button,
     style: STYLES[shown.style],

@@ -40,7 +40,9 @@ export async function findPlace(client: Client<true>, channel_id: string): Promi
   if (known !== undefined) return { ok: true, value: placeOfChannel(known) };
   const fetched = await attempt(() => client.channels.fetch(channel_id));
   if (!fetched.ok) return fetched;
-  if (fetched.value === null) return { ok: false, reason: "channel_gone", detail: `There is no channel ${channel_id}.` };
+  if (fetched.value === null) {
+    return { ok: false, reason: "channel_gone", detail: `There is no channel ${channel_id}.` };
+  }
   return { ok: true, value: placeOfChannel(fetched.value) };
 }
 

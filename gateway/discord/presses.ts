@@ -1,12 +1,26 @@
-import { ApplicationCommandOptionType, ApplicationCommandType, ComponentType, InteractionResponseType, InteractionType, MessageFlags, Routes } from "discord.js";
-import type { APIApplicationCommandInteractionDataOption, APIAttachment, APIInteraction, APIMessage, Client } from "discord.js";
+import {
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  ComponentType,
+  InteractionResponseType,
+  InteractionType,
+  MessageFlags,
+  Routes,
+} from "discord.js";
+import type {
+  APIApplicationCommandInteractionDataOption,
+  APIAttachment,
+  APIInteraction,
+  APIMessage,
+  Client,
+} from "discord.js";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { ChannelPlace, InboundAttachment, Press, SuggestRequest } from "../channel_adapter.ts";
 import type { View } from "../render/view.ts";
 import { failureOf } from "./failures.ts";
 import { inboundAttachment, inboundMessage, personOf, type MessageReader } from "./messages.ts";
-import { formPayload, payloadOf } from "./payload.ts";
+import { formPayload, payloadOf, type Payload } from "./payload.ts";
 
 /** Discord lets a token answer for fifteen minutes; the last one is left out for the way there. */
 const TOKEN_LIFETIME_MS = 14 * 60_000;
@@ -17,6 +31,8 @@ export interface PressDependencies extends MessageReader {
   log: Log;
   /** A message in a channel, where a token cannot answer any more. */
   post(channel_id: string, view: View): Promise<void>;
+  /** The same, to one person by DM. */
+  postPrivately(user_id: string, view: View): Promise<void>;
 }
 
 /** What stands in an interaction, whichever kind it is. */
@@ -46,18 +62,28 @@ export function pressOf(dependencies: PressDependencies, raw: APIInteraction, pl
     file,
     place,
     person: personOf(dependencies, user, raw.member, place.guild_id),
-    ...answers(dependencies, raw, place),
+    ...answers(dependencies, raw, place, user.id),
   };
 }
 
 /** What a person types in an option that has suggestions. */
-export function suggestRequestOf(reader: MessageReader, raw: APIInteraction, place: ChannelPlace): SuggestRequest | null {
+export function suggestRequestOf(
+  reader: MessageReader,
+  raw: APIInteraction,
+  place: ChannelPlace,
+): SuggestRequest | null {
   const user = raw.member?.user ?? raw.user;
   if (raw.type !== InteractionType.ApplicationCommandAutocomplete || user === undefined) return null;
   const { name, options } = flattenCommand(raw.data.name, raw.data.options ?? []);
-  const focused = options.find((option) => "focused" in option && option.focused === true);
+  const focused = options.find((option) => "focused" in option && option.focused);
   if (focused === undefined || !("value" in focused)) return null;
-  return { command: name, option: focused.name, typed: String(focused.value), person: personOf(reader, user, raw.member, place.guild_id), place };
+  return {
+    command: name,
+    option: focused.name,
+    typed: String(focused.value),
+    person: personOf(reader, user, raw.member, place.guild_id),
+    place,
+  };
 }
 
 function readInteraction(raw: APIInteraction): Pressed | null {
@@ -66,10 +92,18 @@ function readInteraction(raw: APIInteraction): Pressed | null {
     case InteractionType.MessageComponent: {
       const about = { ...nothing, id: raw.data.custom_id, message_id: raw.message.id };
       if (raw.data.component_type === ComponentType.Button) return { ...about, kind: "button" };
-      return raw.data.component_type === ComponentType.StringSelect ? { ...about, kind: "menu", chosen: raw.data.values } : null;
+      return raw.data.component_type === ComponentType.StringSelect
+        ? { ...about, kind: "menu", chosen: raw.data.values }
+        : null;
     }
     case InteractionType.ModalSubmit:
-      return { ...nothing, kind: "form", id: raw.data.custom_id, message_id: raw.message?.id ?? null, values: fieldsOf(raw.data.components) };
+      return {
+        ...nothing,
+        kind: "form",
+        id: raw.data.custom_id,
+        message_id: raw.message?.id ?? null,
+        values: fieldsOf(raw.data.components),
+      };
     case InteractionType.ApplicationCommand: {
       if (raw.data.type === ApplicationCommandType.Message) {
         const target = raw.data.resolved.messages[raw.data.target_id] ?? null;
@@ -77,11 +111,19 @@ function readInteraction(raw: APIInteraction): Pressed | null {
       }
       if (raw.data.type !== ApplicationCommandType.ChatInput) return null;
       const { name, options } = flattenCommand(raw.data.name, raw.data.options ?? []);
-      const given = options.flatMap((option): [string, string][] => ("value" in option ? [[option.name, String(option.value)]] : []));
+      const given = options.flatMap((option): [string, string][] =>
+        "value" in option ? [[option.name, String(option.value)]] : [],
+      );
       const attachment = options.find((option) => option.type === ApplicationCommandOptionType.Attachment);
       const files: Record<string, APIAttachment> = raw.data.resolved?.attachments ?? {};
       const file = attachment !== undefined && "value" in attachment ? files[String(attachment.value)] : undefined;
-      return { ...nothing, kind: "command", id: name, values: new Map(given), file: file === undefined ? null : inboundAttachment(file) };
+      return {
+        ...nothing,
+        kind: "command",
+        id: name,
+        values: new Map(given),
+        file: file === undefined ? null : inboundAttachment(file),
+      };
     }
     default:
       return null;
@@ -111,68 +153,76 @@ function fieldsOf(components: unknown): Map<string, string> {
   return fields;
 }
 
-/** The four things that can be done with an interaction's token. A late or double use of it is logged and worked around. */
-function answers(
-  { client, clock, log, post }: PressDependencies,
-  raw: APIInteraction,
-  place: ChannelPlace,
-): Pick<Press, "defer" | "acknowledge" | "answer" | "openForm"> {
-  const started = clock.now();
-  let state: "new" | "deferred" | "deferred_private" | "acknowledged" | "answered" | "lost" = "new";
-  const callback = async (type: InteractionResponseType, data?: unknown, files?: ReturnType<typeof payloadOf>["files"]): Promise<boolean> => {
+/** An interaction's token. Using it late or twice is logged and answers false. */
+interface Token {
+  /** The first reaction. */
+  callback(type: InteractionResponseType, data?: unknown, files?: Payload["files"]): Promise<boolean>;
+  /** Replaces the deferred answer, or adds one. */
+  say(view: View, options: { private: boolean; replaces: boolean }): Promise<boolean>;
+}
+
+function tokenOf({ client, log }: PressDependencies, raw: APIInteraction): Token {
+  const works = async (request: () => Promise<unknown>): Promise<boolean> => {
     try {
-      await client.rest.post(Routes.interactionCallback(raw.id, raw.token), {
-        body: data === undefined ? { type } : { type, data },
-        auth: false,
-        ...(files === undefined || files.length === 0 ? {} : { files }),
-      });
+      await request();
       return true;
     } catch (error) {
-      const failure = failureOf(error);
-      log.warn("press.not_acknowledged", { reason: failure.reason, detail: failure.detail });
-      state = "lost";
-      return false;
-    }
-  };
-  const useToken = async (view: View, is_private: boolean): Promise<boolean> => {
-    const payload = payloadOf(view, is_private ? MessageFlags.Ephemeral : 0);
-    try {
-      if (state === "deferred" || state === "deferred_private") {
-        await client.rest.patch(Routes.webhookMessage(client.application.id, raw.token), { ...payload, auth: false });
-      } else {
-        await client.rest.post(Routes.webhook(client.application.id, raw.token), { ...payload, auth: false });
-      }
-      return true;
-    } catch (error) {
-      log.warn("press.not_answered", { ...failureOf(error) });
+      const { reason, detail } = failureOf(error);
+      log.warn("press.not_answered", { reason, detail });
       return false;
     }
   };
   return {
+    callback: (type, data, files = []) =>
+      works(() => {
+        const body = data === undefined ? { type } : { type, data };
+        return client.rest.post(Routes.interactionCallback(raw.id, raw.token), { body, files, auth: false });
+      }),
+    say: (view, { private: is_private, replaces }) =>
+      works(() => {
+        const payload = { ...payloadOf(view, is_private ? MessageFlags.Ephemeral : 0), auth: false };
+        return replaces
+          ? client.rest.patch(Routes.webhookMessage(client.application.id, raw.token), payload)
+          : client.rest.post(Routes.webhook(client.application.id, raw.token), payload);
+      }),
+  };
+}
+
+/** The four things that can be done with an interaction. */
+function answers(
+  dependencies: PressDependencies,
+  raw: APIInteraction,
+  place: ChannelPlace,
+  user_id: string,
+): Pick<Press, "defer" | "acknowledge" | "answer" | "openForm"> {
+  const { clock } = dependencies;
+  const token = tokenOf(dependencies, raw);
+  const started = clock.now();
+  let state: "new" | "deferred" | "acknowledged" | "answered" | "lost" = "new";
+  return {
     async defer({ private: is_private }) {
       const data = is_private ? { flags: MessageFlags.Ephemeral } : {};
-      if (await callback(InteractionResponseType.DeferredChannelMessageWithSource, data)) state = is_private ? "deferred_private" : "deferred";
+      const seen = await token.callback(InteractionResponseType.DeferredChannelMessageWithSource, data);
+      state = seen ? "deferred" : "lost";
     },
     async acknowledge() {
-      const type = raw.type === InteractionType.MessageComponent || (raw.type === InteractionType.ModalSubmit && raw.message !== undefined)
-        ? InteractionResponseType.DeferredMessageUpdate
-        : InteractionResponseType.DeferredChannelMessageWithSource;
-      if (await callback(type)) state = "acknowledged";
+      state = (await token.callback(InteractionResponseType.DeferredMessageUpdate)) ? "acknowledged" : "lost";
     },
     async answer(view, options) {
       const is_private = options?.private ?? true;
-      const token_alive = clock.now() - started < TOKEN_LIFETIME_MS;
-      if (state === "new") {
-        const { body, files } = payloadOf(view, is_private ? MessageFlags.Ephemeral : 0);
-        if (await callback(InteractionResponseType.ChannelMessageWithSource, body, files)) state = "answered";
-      } else if (state !== "lost" && token_alive && (await useToken(view, is_private))) {
-        state = "answered";
-        return;
-      }
-      if (state !== "answered") await post(place.channel_id, view);
+      const alive = state !== "lost" && clock.now() - started < TOKEN_LIFETIME_MS;
+      const { body, files } = payloadOf(view, is_private ? MessageFlags.Ephemeral : 0);
+      const said =
+        state === "new"
+          ? await token.callback(InteractionResponseType.ChannelMessageWithSource, body, files)
+          : alive && (await token.say(view, { private: is_private, replaces: state === "deferred" }));
+      if (said) state = "answered";
+      // What was meant for one person alone goes to that person alone.
+      else if (is_private) await dependencies.postPrivately(user_id, view);
+      else await dependencies.post(place.channel_id, view);
     },
     async openForm(form) {
-      if (await callback(InteractionResponseType.Modal, formPayload(form))) state = "answered";
+      state = (await token.callback(InteractionResponseType.Modal, formPayload(form))) ? "answered" : "lost";
     },
   };
 }

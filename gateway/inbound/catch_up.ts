@@ -19,8 +19,8 @@ const CHANNELS_MAX = 50;
 const MENTION_AGE_MS_MAX = 24 * 3600_000;
 
 /**
- * Reads what people wrote while no gateway was connected: in each place that shows a workstream after the last message that
- * was handled, and mentions in channels. Resolves when each place's work is in its queue, so that new messages wait behind it.
+ * Reads what people wrote while no gateway was connected: in each place that shows a workstream, after the last message
+ * that was handled, and mentions in channels. Resolves when each place's work is in its queue; new messages wait behind.
  */
 export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<void> {
   const routes = await gateway.server.routes();
@@ -38,7 +38,10 @@ export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<vo
     if (news === "unknown" && (direct += 1) > DIRECT_PLACES_MAX) continue;
     void steps.run(route.channel_id, () => readPlace(gateway, steps, route));
   }
-  for (const channel of gateway.adapter.openChannels().filter((place) => isAllowed(gateway.settings.discord, place)).slice(0, CHANNELS_MAX)) {
+  for (const channel of gateway.adapter
+    .openChannels()
+    .filter((place) => isAllowed(gateway.settings.discord, place))
+    .slice(0, CHANNELS_MAX)) {
     const after = gateway.adapter.idAt(gateway.clock.now() - MENTION_AGE_MS_MAX);
     if (gateway.adapter.hasNewer(channel.channel_id, after) === "yes") {
       void steps.run(`mentions:${channel.channel_id}`, () => readMentions(gateway, steps, channel.channel_id, after));
@@ -52,7 +55,11 @@ async function readPlace(gateway: Gateway, steps: CatchUpSteps, route: ChannelRo
   const after = route.last_inbound_id ?? route.channel_id;
   const history = await gateway.adapter.history(route.channel_id, after, MESSAGES_PER_PLACE_MAX);
   if (!history.ok) {
-    gateway.log.warn("catch_up.no_history", { channel_id: route.channel_id, reason: history.reason, detail: history.detail });
+    gateway.log.warn("catch_up.no_history", {
+      channel_id: route.channel_id,
+      reason: history.reason,
+      detail: history.detail,
+    });
     return;
   }
   for (const { message } of history.value) if (message !== null) await steps.handle(message);

@@ -7,8 +7,8 @@ const REWIND_ATTEMPTS_MAX = 20;
 const REWIND_PAUSE_MS = 250;
 
 /**
- * A person changed a message. If it still waits it is replaced; if it was the last one its turn is taken back and run again
- * with the new words; an older one stays as it was answered.
+ * A person changed a message. If it still waits it is replaced; if it was the last one its turn is taken back and run
+ * again with the new words; an older one stays as it was answered.
  */
 export async function handleEdited(gateway: Gateway, speaker: Speaker, message: InboundMessage): Promise<void> {
   const channel_id = message.place.kind === "channel" ? (message.thread_id ?? message.id) : message.place.channel_id;
@@ -23,14 +23,23 @@ export async function handleEdited(gateway: Gateway, speaker: Speaker, message: 
 }
 
 /** A person deleted a message: if it still waits, it is taken back. */
-export async function handleDeleted(gateway: Gateway, speaker: Speaker, message_id: string, author: InboundMessage["author"]): Promise<void> {
+export async function handleDeleted(
+  gateway: Gateway,
+  speaker: Speaker,
+  message_id: string,
+  author: InboundMessage["author"],
+): Promise<void> {
   const waiting = speaker.sent(message_id);
   if (waiting === undefined) return;
   const answer = await gateway.server.withdraw(author, waiting.ws_id, waiting.msg_id);
   gateway.log.info("message.withdrawn", { ok: answer.ok });
 }
 
-async function takeTurnBack({ server, clock, signal }: Gateway, message: InboundMessage, ws_id: string): Promise<boolean> {
+async function takeTurnBack(
+  { server, clock, signal }: Gateway,
+  message: InboundMessage,
+  ws_id: string,
+): Promise<boolean> {
   for (let attempt = 0; attempt < REWIND_ATTEMPTS_MAX && !signal.aborted; attempt += 1) {
     const rewound = await server.rewind(message.author, ws_id, 1);
     if (rewound.ok) return true;

@@ -3,7 +3,8 @@ import type { InboundMessage } from "../channel_adapter.ts";
 /** What the agent reads of a message: what it answers, as a quotation, its own words, and what else was in it. */
 export function messageText(message: InboundMessage): string {
   const { reply_to, text, extras } = message;
-  const quoted = reply_to === null || reply_to.text.trim() === "" ? [] : [quotation(reply_to.author_name, reply_to.text)];
+  const quoted =
+    reply_to === null || reply_to.text.trim() === "" ? [] : [quotation(reply_to.author_name, reply_to.text)];
   return [...quoted, text, ...extras].filter((part) => part.trim() !== "").join("\n\n");
 }
 

@@ -51,7 +51,13 @@ export function createConversations(gateway: Gateway, introducer: Introducer, sp
     async openDirect(message) {
       if (!(await mayTalk(gateway, introducer, speaker, message))) return;
       const { channel_id } = message.place;
-      await begin(message, { channel_id, kind: "dm", guild_id: null, parent_channel_id: null, name: threadName(subjectOf(message)) });
+      await begin(message, {
+        channel_id,
+        kind: "dm",
+        guild_id: null,
+        parent_channel_id: null,
+        name: threadName(subjectOf(message)),
+      });
     },
   };
 }
@@ -69,7 +75,12 @@ export function workstreamIdFor(channel_type: string, channel_id: string): strin
   return sha256(`${channel_type}:${channel_id}`).slice(0, 32);
 }
 
-async function createConversation(gateway: Gateway, speaker: Speaker, message: InboundMessage, place: NewRoute): Promise<ChannelRoute | null> {
+async function createConversation(
+  gateway: Gateway,
+  speaker: Speaker,
+  message: InboundMessage,
+  place: NewRoute,
+): Promise<ChannelRoute | null> {
   const { server, routes, adapter } = gateway;
   const ws_id = workstreamIdFor(adapter.channel_type, place.channel_id);
   const { name, ...route } = place;
@@ -78,7 +89,9 @@ async function createConversation(gateway: Gateway, speaker: Speaker, message: I
     await speaker.refuse({ ...message, place: { ...message.place, channel_id: place.channel_id } }, created);
     return null;
   }
-  const made = await speaker.patiently(message, () => server.createRoute({ ...route, ws_id, last_inbound_id: null, cursor_seq: 0 }));
+  const made = await speaker.patiently(message, () =>
+    server.createRoute({ ...route, ws_id, last_inbound_id: null, cursor_seq: 0 }),
+  );
   if (!made.ok) {
     await speaker.refuse(message, made);
     return null;
@@ -88,7 +101,12 @@ async function createConversation(gateway: Gateway, speaker: Speaker, message: I
 }
 
 /** Whether this person has an account that may talk; else they are told how to get one. */
-async function mayTalk(gateway: Gateway, introducer: Introducer, speaker: Speaker, message: InboundMessage): Promise<boolean> {
+async function mayTalk(
+  gateway: Gateway,
+  introducer: Introducer,
+  speaker: Speaker,
+  message: InboundMessage,
+): Promise<boolean> {
   const { author, place, id } = message;
   if (author.role === "none") {
     await introducer.say(author, place, id, roleView());
@@ -106,26 +124,39 @@ type OpenedThread = { ok: true; channel_id: string } | { ok: false; reason: Chan
 const ATTEMPTS_MAX = 4;
 const ATTEMPT_PAUSE_MS = 1000;
 
-async function openThread({ adapter, clock, log, signal }: Gateway, message: InboundMessage, name: string): Promise<OpenedThread> {
+async function openThread(
+  { adapter, clock, log, signal }: Gateway,
+  message: InboundMessage,
+  name: string,
+): Promise<OpenedThread> {
   if (message.thread_id !== null) return { ok: true, channel_id: message.thread_id };
   if (message.place.kind !== "channel") return { ok: false, reason: "place" };
   for (let attempt = 1; ; attempt += 1) {
     const opened = await adapter.openThread(message.place.channel_id, message.id, name);
     if (opened.ok) return { ok: true, channel_id: opened.value.channel_id };
-    log.warn("thread.not_opened", { channel_id: message.place.channel_id, reason: opened.reason, detail: opened.detail });
-    if (opened.reason !== "unavailable" || attempt === ATTEMPTS_MAX || signal.aborted) return { ok: false, reason: opened.reason };
+    log.warn("thread.not_opened", {
+      channel_id: message.place.channel_id,
+      reason: opened.reason,
+      detail: opened.detail,
+    });
+    if (opened.reason !== "unavailable" || attempt === ATTEMPTS_MAX || signal.aborted) {
+      return { ok: false, reason: opened.reason };
+    }
     await clock.sleep(ATTEMPT_PAUSE_MS * attempt, signal).catch(() => {});
   }
 }
 
 function threadRefusal(place: ChannelPlace, reason: ChannelFailure | "place"): string {
   if (reason === "place") {
-    const where = place.kind === "voice" ? "a voice channel" : place.kind === "forum" ? "a forum" : "this kind of channel";
+    const where =
+      place.kind === "voice" ? "a voice channel" : place.kind === "forum" ? "a forum" : "this kind of channel";
     return `I cannot open a thread in ${where}. Mention me in a text channel, or write to me directly.`;
   }
   if (reason === "forbidden") {
     return "I may not open a thread here. I need “Create Public Threads” and “Send Messages in Threads” in this channel; or write to me directly.";
   }
-  if (reason === "message_gone" || reason === "channel_gone") return "The message is gone, so I could not open a thread on it.";
+  if (reason === "message_gone" || reason === "channel_gone") {
+    return "The message is gone, so I could not open a thread on it.";
+  }
   return "Discord would not open a thread on this message. Try again in a moment, or write to me directly.";
 }

@@ -9,7 +9,12 @@ import type { Speaker } from "./speak.ts";
  * A direct message. As a reply to something of ours it goes to the workstream which that showed, for as long as the
  * workstream exists, and the answer comes back here; any other goes to the person's own workstream.
  */
-export async function handleDirect(gateway: Gateway, speaker: Speaker, conversations: Conversations, message: InboundMessage): Promise<void> {
+export async function handleDirect(
+  gateway: Gateway,
+  speaker: Speaker,
+  conversations: Conversations,
+  message: InboundMessage,
+): Promise<void> {
   const own = await speaker.patiently(message, () => gateway.routes.find(message.place.channel_id));
   if (!own.ok) return speaker.refuse(message, own);
   const about = message.reply_to?.ours === true ? await repliedWorkstream(gateway, message.reply_to.message_id) : null;
@@ -19,16 +24,30 @@ export async function handleDirect(gateway: Gateway, speaker: Speaker, conversat
   await replyToWorkstream(gateway, speaker, message, about);
 }
 
-async function replyToWorkstream(gateway: Gateway, speaker: Speaker, message: InboundMessage, ws_id: string): Promise<void> {
+async function replyToWorkstream(
+  gateway: Gateway,
+  speaker: Speaker,
+  message: InboundMessage,
+  ws_id: string,
+): Promise<void> {
   const { channel_id } = message.place;
   const beside = await speaker.patiently(message, () =>
-    gateway.server.createRoute({ channel_id: sidePlaceId(channel_id, ws_id), ws_id, kind: "dm", parent_channel_id: channel_id }),
+    gateway.server.createRoute({
+      channel_id: sidePlaceId(channel_id, ws_id),
+      ws_id,
+      kind: "dm",
+      parent_channel_id: channel_id,
+    }),
   );
   if (!beside.ok) {
     if (beside.status !== 404) return speaker.refuse(message, beside);
-    await gateway.adapter.post(channel_id, textView("That conversation does not exist any more. Write to me without replying to begin a new one."), {
-      reply_to: message.id,
-    });
+    await gateway.adapter.post(
+      channel_id,
+      textView("That conversation does not exist any more. Write to me without replying to begin a new one."),
+      {
+        reply_to: message.id,
+      },
+    );
     return;
   }
   // The quotation would repeat to the agent what it has said itself.

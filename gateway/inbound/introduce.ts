@@ -26,7 +26,11 @@ export function createIntroducer({ adapter, clock, log }: Pick<Gateway, "adapter
       said.set(key, clock.now());
       const posted = await adapter.post(place.channel_id, view, { reply_to });
       if (posted.ok) return;
-      log.warn("introduction.not_posted", { channel_id: place.channel_id, reason: posted.reason, detail: posted.detail });
+      log.warn("introduction.not_posted", {
+        channel_id: place.channel_id,
+        reason: posted.reason,
+        detail: posted.detail,
+      });
       const dm = await adapter.openDm(person.id);
       if (dm.ok) await adapter.post(dm.value.channel_id, view);
     },
@@ -51,5 +55,7 @@ export function roleView(): TextView {
 
 /** For a linked person in somebody else's conversation. */
 export function strangerView(): TextView {
-  return textView("This conversation belongs to somebody else. Its owner can invite you with the button under `/status`; or mention me in the channel for one of your own.");
+  return textView(
+    "This conversation belongs to somebody else. Its owner can invite you with the button under `/status`; or mention me in the channel for one of your own.",
+  );
 }

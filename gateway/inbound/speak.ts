@@ -35,9 +35,12 @@ export interface Speaker {
 
 export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker {
   const accepted = createRecent<Sent>(SENT_MAX);
-  const patiently = <Value>(message: InboundMessage, ask: () => Promise<ServerAnswer<Value>>): Promise<ServerAnswer<Value>> =>
-    waitOutOutage(gateway, message, ask);
-  const refuse = (message: InboundMessage, refusal: ServerRefusal): Promise<void> => tellRefusal(gateway, introducer, message, refusal);
+  const patiently = <Value>(
+    message: InboundMessage,
+    ask: () => Promise<ServerAnswer<Value>>,
+  ): Promise<ServerAnswer<Value>> => waitOutOutage(gateway, message, ask);
+  const refuse = (message: InboundMessage, refusal: ServerRefusal): Promise<void> =>
+    tellRefusal(gateway, introducer, message, refusal);
   return {
     patiently,
     refuse,
@@ -49,23 +52,35 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
       const files = await uploadAttachments(gateway, author, route.ws_id, message.attachments);
       const text = [messageText(message), ...files.problems].filter((part) => part !== "").join("\n\n");
       if (text === "" && files.attachment_ids.length === 0) {
-        await gateway.adapter.post(message.place.channel_id, textView("There is nothing in this message that I can read."), { reply_to: message.id });
+        await gateway.adapter.post(
+          message.place.channel_id,
+          textView("There is nothing in this message that I can read."),
+          { reply_to: message.id },
+        );
         return;
       }
       const body = { message: text, client_send_id, attachment_ids: files.attachment_ids };
       const send = (): ReturnType<typeof gateway.server.send> => gateway.server.send(author, route.ws_id, body);
       let answer = await patiently(message, send);
       // A conversation that was closed is opened again by writing in it.
-      if (!answer.ok && answer.status === 409 && (await gateway.server.createWorkstream(author, { resume_ws: route.ws_id })).ok) {
+      if (
+        !answer.ok &&
+        answer.status === 409 &&
+        (await gateway.server.createWorkstream(author, { resume_ws: route.ws_id })).ok
+      ) {
         answer = await patiently(message, send);
       }
       if (!answer.ok) {
         await refuse(message, answer);
         if (isOutage(answer)) return;
       } else if (answer.value.status === "queue_full") {
-        await gateway.adapter.post(message.place.channel_id, textView("Too many messages are waiting already. Send this one again when I have answered some."), {
-          reply_to: message.id,
-        });
+        await gateway.adapter.post(
+          message.place.channel_id,
+          textView("Too many messages are waiting already. Send this one again when I have answered some."),
+          {
+            reply_to: message.id,
+          },
+        );
       } else {
         accepted.set(message.id, { ws_id: route.ws_id, msg_id: answer.value.msg_id });
       }
@@ -75,7 +90,11 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
   };
 }
 
-async function waitOutOutage<Value>(gateway: Gateway, message: InboundMessage, ask: () => Promise<ServerAnswer<Value>>): Promise<ServerAnswer<Value>> {
+async function waitOutOutage<Value>(
+  gateway: Gateway,
+  message: InboundMessage,
+  ask: () => Promise<ServerAnswer<Value>>,
+): Promise<ServerAnswer<Value>> {
   const { clock, signal, adapter, log } = gateway;
   const started = clock.now();
   let pause = OUTAGE_PAUSE_MS;
@@ -86,9 +105,13 @@ async function waitOutOutage<Value>(gateway: Gateway, message: InboundMessage, a
     log.warn("server.away", { waiting_ms: clock.now() - started });
     if (!told && clock.now() - started > OUTAGE_TOLD_MS) {
       told = true;
-      await adapter.post(message.place.channel_id, textView("-# My server does not answer. I have your message and go on as soon as it is back."), {
-        reply_to: message.id,
-      });
+      await adapter.post(
+        message.place.channel_id,
+        textView("-# My server does not answer. I have your message and go on as soon as it is back."),
+        {
+          reply_to: message.id,
+        },
+      );
     }
     await clock.sleep(pause, signal).catch(() => {});
     pause = Math.min(pause * 2, OUTAGE_PAUSE_MS_MAX);
@@ -99,7 +122,12 @@ function isOutage(refusal: ServerRefusal): boolean {
   return refusal.status === 0 || refusal.status === 502 || refusal.status === 503;
 }
 
-async function tellRefusal(gateway: Gateway, introducer: Introducer, message: InboundMessage, refusal: ServerRefusal): Promise<void> {
+async function tellRefusal(
+  gateway: Gateway,
+  introducer: Introducer,
+  message: InboundMessage,
+  refusal: ServerRefusal,
+): Promise<void> {
   const { author, place, id } = message;
   gateway.log.info("message.refused", { status: refusal.status, channel_id: place.channel_id });
   if (gateway.signal.aborted) return;

@@ -20,9 +20,24 @@ export const alwaysButton = interaction({
     const ws_id = await workstreamOfPress(gateway, press);
     if (!ws_id.ok) return tellRefusal(gateway, press, ws_id);
     // The menu stands in a message that nobody remembers, so its id says which workstream is meant.
-    const menu = { id: encodeCustomId("grant", subject, ws_id.value) ?? "grant", placeholder: "Approve, and from now on…", choices: grantChoices(items) };
+    const menu = {
+      id: encodeCustomId("grant", subject, ws_id.value) ?? "grant",
+      placeholder: "Approve, and from now on…",
+      choices: grantChoices(items),
+    };
     const text = "How far should your yes reach? It can be taken back with `/grants`.";
-    await press.answer({ kind: "card", colour: "orange", blocks: [{ kind: "text", text }, { kind: "menu", menu }], files: [] }, { private: true });
+    await press.answer(
+      {
+        kind: "card",
+        colour: "orange",
+        blocks: [
+          { kind: "text", text },
+          { kind: "menu", menu },
+        ],
+        files: [],
+      },
+      { private: true },
+    );
   },
 });
 

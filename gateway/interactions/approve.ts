@@ -1,5 +1,6 @@
 import type { Press } from "../channel_adapter.ts";
 import type { ApproveBody } from "../../src/protocol/approval.ts";
+import { isJsonObject } from "../../src/protocol/json.ts";
 import type { Gateway } from "../gateway.ts";
 import { plainText } from "../render/defuse.ts";
 import type { ServerRefusal } from "../server_request.ts";
@@ -24,7 +25,8 @@ export async function decide(
   decision: Omit<ApproveBody, "cycle_id">,
   known_ws_id: string | null = null,
 ): Promise<boolean> {
-  const ws_id = known_ws_id === null ? await workstreamOfPress(gateway, press) : { ok: true as const, value: known_ws_id };
+  const ws_id =
+    known_ws_id === null ? await workstreamOfPress(gateway, press) : { ok: true as const, value: known_ws_id };
   if (!ws_id.ok) {
     await tellRefusal(gateway, press, ws_id);
     return false;
@@ -45,7 +47,7 @@ function alreadyText(gateway: Gateway, cycle_id: string, refusal: ServerRefusal)
   const remembered = gateway.pending.decision(cycle_id);
   if (remembered !== null) return `This is decided already: ${remembered}.`;
   const { approved, decided_by } = refusal.body;
-  const name = typeof decided_by === "object" && decided_by !== null && "name" in decided_by ? String(decided_by["name"]) : null;
-  if (typeof approved !== "boolean" || name === null) return refusal.error;
+  const name = isJsonObject(decided_by) ? decided_by["name"] : null;
+  if (typeof approved !== "boolean" || typeof name !== "string") return refusal.error;
   return `This is already ${approved ? "approved" : "denied"} by **${plainText(name)}**.`;
 }

@@ -36,7 +36,15 @@ export const askAboutCommand = interaction({
     press.openForm({
       id: `ask_about:${message_id}`,
       title: "Ask about this message",
-      fields: [{ id: "question", label: "What do you want to know?", long: true, required: true, length_max: QUESTION_LENGTH_MAX }],
+      fields: [
+        {
+          id: "question",
+          label: "What do you want to know?",
+          long: true,
+          required: true,
+          length_max: QUESTION_LENGTH_MAX,
+        },
+      ],
     }),
   definition: { kind: "message", name: "Ask about this", description: "" },
 });
@@ -47,33 +55,58 @@ export const askAboutForm = interaction({
     await press.defer({ private: true });
     const message = await messageAt(gateway, press.place, subject);
     const question = press.values.get("question") ?? "";
-    const quoted = message === null ? "" : `> ${message.author.name} wrote:\n> ${message.text.replaceAll("\n", "\n> ")}\n\n`;
+    const quoted =
+      message === null ? "" : `> ${message.author.name} wrote:\n> ${message.text.replaceAll("\n", "\n> ")}\n\n`;
     await ask(gateway, press, quoted + question, null, question);
   },
 });
 
-async function messageAt({ adapter }: Gateway, place: ChannelPlace, message_id: string): Promise<InboundMessage | null> {
+async function messageAt(
+  { adapter }: Gateway,
+  place: ChannelPlace,
+  message_id: string,
+): Promise<InboundMessage | null> {
   const history = await adapter.history(place.channel_id, (BigInt(message_id) - 1n).toString(), 1);
   const found = history.ok ? history.value[0] : undefined;
   return found?.message_id === message_id ? found.message : null;
 }
 
-async function ask(gateway: Gateway, press: Press, text: string, model: string | null, subject: string = text): Promise<void> {
+async function ask(
+  gateway: Gateway,
+  press: Press,
+  text: string,
+  model: string | null,
+  subject: string = text,
+): Promise<void> {
   if (!isAllowed(gateway.settings.discord, press.place)) return tell(press, "I am not at work in this channel.");
   const link = await gateway.server.linkOf(press.person.id);
   if (!link.ok) return tellRefusal(gateway, press, link);
   const here = await gateway.routes.find(press.place.channel_id);
   if (!here.ok) return tellRefusal(gateway, press, here);
   if (here.value !== null) {
-    const sent = await send(gateway, press, here.value.ws_id, text, `ask.${press.place.channel_id}.${gateway.clock.now()}`);
+    const sent = await send(
+      gateway,
+      press,
+      here.value.ws_id,
+      text,
+      `ask.${press.place.channel_id}.${gateway.clock.now()}`,
+    );
     return sent.ok ? tell(press, "Asked.") : tellRefusal(gateway, press, sent);
   }
-  if (press.place.kind !== "channel") return tell(press, "Use this in a text channel, in one of my threads, or write to me directly.");
+  if (press.place.kind !== "channel") {
+    return tell(press, "Use this in a text channel, in one of my threads, or write to me directly.");
+  }
   await askInThread(gateway, press, text, model, subject);
 }
 
 /** A message of ours shows the question, and a thread on it is the conversation. */
-async function askInThread(gateway: Gateway, press: Press, text: string, model: string | null, subject: string): Promise<void> {
+async function askInThread(
+  gateway: Gateway,
+  press: Press,
+  text: string,
+  model: string | null,
+  subject: string,
+): Promise<void> {
   const { adapter, server, routes } = gateway;
   const { channel_id: parent_channel_id, guild_id } = press.place;
   const shown = textView(`**${plainText(press.person.name)}** asks: ${clip(subject, QUESTION_SHOWN_MAX)}`);
@@ -87,7 +120,14 @@ async function askInThread(gateway: Gateway, press: Press, text: string, model: 
   const ws_id = workstreamIdFor(adapter.channel_type, channel_id);
   const created = await server.createWorkstream(press.person, { ws_id, name, ...(model === null ? {} : { model }) });
   if (!created.ok) return tellRefusal(gateway, press, created);
-  const route = await server.createRoute({ channel_id, ws_id, kind: "thread", guild_id, parent_channel_id, last_inbound_id: null });
+  const route = await server.createRoute({
+    channel_id,
+    ws_id,
+    kind: "thread",
+    guild_id,
+    parent_channel_id,
+    last_inbound_id: null,
+  });
   if (!route.ok) return tellRefusal(gateway, press, route);
   routes.remember(route.value);
   const sent = await send(gateway, press, ws_id, text, channel_id);
@@ -95,7 +135,13 @@ async function askInThread(gateway: Gateway, press: Press, text: string, model: 
   else await tellRefusal(gateway, press, sent);
 }
 
-async function send(gateway: Gateway, press: Press, ws_id: string, text: string, client_send_id: string): Promise<ServerAnswer<unknown>> {
+async function send(
+  gateway: Gateway,
+  press: Press,
+  ws_id: string,
+  text: string,
+  client_send_id: string,
+): Promise<ServerAnswer<unknown>> {
   const files = await uploadAttachments(gateway, press.person, ws_id, press.file === null ? [] : [press.file]);
   const message = [text, ...files.problems].join("\n\n");
   return gateway.server.send(press.person, ws_id, { message, client_send_id, attachment_ids: files.attachment_ids });

@@ -13,7 +13,10 @@ export function pressedId(press: Press, kind: Press["kind"], verbs: readonly str
 }
 
 /** The workstream that a pressed message shows, else that of the place; null where there is none. */
-export async function workstreamOfPress({ server, routes }: Gateway, press: Press): Promise<ServerAnswer<string | null>> {
+export async function workstreamOfPress(
+  { server, routes }: Gateway,
+  press: Press,
+): Promise<ServerAnswer<string | null>> {
   if (press.message_id !== null && press.kind !== "message_command") {
     const posted = await server.posted(press.message_id);
     if (posted.ok) return { ok: true, value: posted.value.ws_id };
@@ -33,7 +36,9 @@ export async function tellRefusal(gateway: Gateway, press: Press, refusal: Serve
   if (refusal.status === 401 || refusal.status === 403 || refusal.status === 404) {
     const link = await gateway.server.linkOf(press.person.id);
     if (!link.ok && link.status === 404) return press.answer(unlinkedView(), { private: true });
-    if (refusal.status === 404) return tell(press, "This conversation belongs to somebody else, or has ended. Its owner may do this.");
+    if (refusal.status === 404) {
+      return tell(press, "This conversation belongs to somebody else, or has ended. Its owner may do this.");
+    }
   }
   return tell(press, refusal.error);
 }

@@ -25,7 +25,11 @@ export const grantsCommand = interaction<string>({
     description: "What I may do without asking",
     subcommands: [
       { name: "list", description: "What I may do without asking you" },
-      { name: "revoke", description: "Ask again from now on", options: [{ name: "number", description: "Its number in the list", required: true, type: "text" }] },
+      {
+        name: "revoke",
+        description: "Ask again from now on",
+        options: [{ name: "number", description: "Its number in the list", required: true, type: "text" }],
+      },
     ],
   },
 });
@@ -44,7 +48,12 @@ async function revoke(gateway: Gateway, press: Press, grants: readonly Grant[]):
 }
 
 function grantText(grant: Grant): string {
-  const what = grant.match === "tool" ? "" : grant.match === "exact" ? `: exactly ${inlineCode(grant.pattern ?? "", 80)}` : `: starting with ${inlineCode(grant.pattern ?? "", 80)}`;
+  const what =
+    grant.match === "tool"
+      ? ""
+      : grant.match === "exact"
+        ? `: exactly ${inlineCode(grant.pattern ?? "", 80)}`
+        : `: starting with ${inlineCode(grant.pattern ?? "", 80)}`;
   const where = grant.ws_id === null ? "in all your conversations" : "in one conversation";
   const until = grant.expires === null ? "" : ` until ${momentText(grant.expires)}`;
   return `${inlineCode(grant.tool, 60)}${what}, ${where}${until}`;

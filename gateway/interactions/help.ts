@@ -11,4 +11,6 @@ const HELP = [
   "`/link` and `/unlink` your account",
 ].join("\n");
 
-export const helpCommand = command({ name: "help", description: "What I can do and how" }, (_gateway, press) => tell(press, HELP));
+export const helpCommand = command({ name: "help", description: "What I can do and how" }, (_gateway, press) =>
+  tell(press, HELP),
+);

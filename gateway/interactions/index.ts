@@ -58,8 +58,12 @@ export function commandDefinitions(): CommandDefinition[] {
 /** Does what a press asks for. Never rejects: whatever fails is logged and said to the person. */
 export async function handlePress(gateway: Gateway, press: Press): Promise<void> {
   try {
-    if (!isAllowed(gateway.settings.discord, press.place)) return await tell(press, "I am not at work in this channel.");
-    if (press.person.role === "none") return await tell(press, "Your roles here do not let you do this. Ask an admin of this server.");
+    if (!isAllowed(gateway.settings.discord, press.place)) {
+      return await tell(press, "I am not at work in this channel.");
+    }
+    if (press.person.role === "none") {
+      return await tell(press, "Your roles here do not let you do this. Ask an admin of this server.");
+    }
     for (const each of INTERACTIONS) {
       const running = each.take(gateway, press);
       if (running !== null) return await running;

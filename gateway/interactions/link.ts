@@ -20,8 +20,9 @@ const LINK_FORM: Form = {
   ],
 };
 
-export const linkCommand = command({ name: "link", description: "Link your Discord account to your account here" }, (_gateway, press) =>
-  press.openForm(LINK_FORM),
+export const linkCommand = command(
+  { name: "link", description: "Link your Discord account to your account here" },
+  (_gateway, press) => press.openForm(LINK_FORM),
 );
 
 export const linkButton = interaction({
@@ -35,14 +36,21 @@ export const linkForm = interaction({
   async run(gateway, press) {
     await press.defer({ private: true });
     const answer = await gateway.server.link(press.person.id, (press.values.get("token") ?? "").trim());
-    if (answer.ok) await tell(press, `You are linked as **${plainText(answer.value.display_name || answer.value.username)}**. Mention me to begin.`);
-    else await tell(press, answer.error);
+    if (answer.ok) {
+      await tell(
+        press,
+        `You are linked as **${plainText(answer.value.display_name || answer.value.username)}**. Mention me to begin.`,
+      );
+    } else await tell(press, answer.error);
   },
 });
 
-export const unlinkCommand = command({ name: "unlink", description: "Unlink your Discord account" }, async (gateway, press) => {
-  await press.defer({ private: true });
-  const answer = await gateway.server.unlink(press.person.id);
-  if (answer.ok) await tell(press, "Your Discord account is not linked any more.");
-  else await tell(press, answer.status === 404 ? "Your Discord account was not linked." : answer.error);
-});
+export const unlinkCommand = command(
+  { name: "unlink", description: "Unlink your Discord account" },
+  async (gateway, press) => {
+    await press.defer({ private: true });
+    const answer = await gateway.server.unlink(press.person.id);
+    if (answer.ok) await tell(press, "Your Discord account is not linked any more.");
+    else await tell(press, answer.status === 404 ? "Your Discord account was not linked." : answer.error);
+  },
+);

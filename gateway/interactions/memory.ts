@@ -25,7 +25,11 @@ export const memoryCommand = interaction<string>({
     description: "What I remember of you",
     subcommands: [
       { name: "list", description: "What I remember" },
-      { name: "forget", description: "Forget something", options: [{ name: "key", description: "What it is filed under", required: true, type: "text", suggests: true }] },
+      {
+        name: "forget",
+        description: "Forget something",
+        options: [{ name: "key", description: "What it is filed under", required: true, type: "text", suggests: true }],
+      },
     ],
   },
 });
@@ -33,7 +37,9 @@ export const memoryCommand = interaction<string>({
 async function list(gateway: Gateway, press: Press): Promise<void> {
   const memories = await gateway.server.memories(press.person);
   if (!memories.ok) return tellRefusal(gateway, press, memories);
-  const lines = memories.value.memories.slice(0, SHOWN_MAX).map(({ key, value }) => `${inlineCode(key, 60)} ${plainText(clip(value, 100))}`);
+  const lines = memories.value.memories
+    .slice(0, SHOWN_MAX)
+    .map(({ key, value }) => `${inlineCode(key, 60)} ${plainText(clip(value, 100))}`);
   await tell(press, lines.length === 0 ? "I remember nothing about you yet." : clip(lines.join("\n"), 1900));
 }
 

@@ -22,7 +22,15 @@ export const planChangesButton = interaction({
     press.openForm({
       id: encodeCustomId("plan_form", subject) ?? "plan_form",
       title: "Request changes",
-      fields: [{ id: "changes", label: "What should be different?", long: true, required: true, length_max: CHANGES_LENGTH_MAX }],
+      fields: [
+        {
+          id: "changes",
+          label: "What should be different?",
+          long: true,
+          required: true,
+          length_max: CHANGES_LENGTH_MAX,
+        },
+      ],
     }),
 });
 

@@ -10,8 +10,11 @@ export const retryButton = interaction({
   },
 });
 
-export const retryCommand = command({ name: "retry", description: "Run the last turn of this conversation again" }, async (gateway, press) => {
-  await press.defer({ private: true });
-  const answer = await inWorkstream(gateway, press, (ws_id) => gateway.server.retry(press.person, ws_id));
-  if (answer !== null) await tell(press, "I try again.");
-});
+export const retryCommand = command(
+  { name: "retry", description: "Run the last turn of this conversation again" },
+  async (gateway, press) => {
+    await press.defer({ private: true });
+    const answer = await inWorkstream(gateway, press, (ws_id) => gateway.server.retry(press.person, ws_id));
+    if (answer !== null) await tell(press, "I try again.");
+  },
+);

@@ -10,8 +10,9 @@ async function give(gateway: Gateway, press: Press, line: string): Promise<void>
   if (answer !== null) await tell(press, "Done; see the conversation.");
 }
 
-export const compactCommand = command({ name: "compact", description: "Summarise this conversation to make room" }, (gateway, press) =>
-  give(gateway, press, "/compact"),
+export const compactCommand = command(
+  { name: "compact", description: "Summarise this conversation to make room" },
+  (gateway, press) => give(gateway, press, "/compact"),
 );
 
 export const modelCommand = command(
@@ -25,7 +26,8 @@ export const modelCommand = command(
 
 export const mcpCommand: Interaction = interaction<string>({
   parse: (press) => (press.kind === "command" && /^mcp (list|refresh)$/.test(press.id) ? press.id : null),
-  run: (gateway, press, id) => give(gateway, press, id === "mcp list" ? "/mcp" : `/mcp refresh ${press.values.get("server") ?? ""}`.trim()),
+  run: (gateway, press, id) =>
+    give(gateway, press, id === "mcp list" ? "/mcp" : `/mcp refresh ${press.values.get("server") ?? ""}`.trim()),
   definition: {
     kind: "chat",
     name: "mcp",

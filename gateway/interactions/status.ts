@@ -4,23 +4,34 @@ import { textView } from "../render/view.ts";
 import { inWorkstream, pressedId, tell, tellRefusal, workstreamOfPress } from "./common.ts";
 import { command, interaction } from "./interaction.ts";
 
-export const statusCommand = command({ name: "status", description: "How this conversation stands" }, async (gateway, press) => {
-  await press.defer({ private: true });
-  const ws_id = await workstreamOfPress(gateway, press);
-  if (!ws_id.ok) return tellRefusal(gateway, press, ws_id);
-  const dashboard = await gateway.server.dashboard(press.person);
-  if (!dashboard.ok) return tellRefusal(gateway, press, dashboard);
-  const row = dashboard.value.workstreams.find((each) => each.ws_id === ws_id.value);
-  if (ws_id.value === null) return tell(press, `You have ${dashboard.value.workstreams.length} open conversations. Use this in one of their threads to see more.`);
-  if (row === undefined) return tell(press, "This conversation is at rest, or belongs to somebody else.");
-  const lines = [
-    `**${plainText(row.name)}**: ${row.state}${row.activity === "" ? "" : ` (${plainText(row.activity)})`}`,
-    `-# Model ${plainText(row.model_alias)} · ${countText(row.tokens)} tokens · ${Math.round(row.context_ratio * 100)} % of the context · ${row.queued} waiting`,
-    `-# Workstream \`${row.ws_id}\``,
-  ];
-  const view = textView(lines.join("\n"));
-  await press.answer({ ...view, buttons: [{ kind: "press", id: `invite:${row.ws_id}`, label: "Invite someone…", style: "neutral" }] }, { private: true });
-});
+export const statusCommand = command(
+  { name: "status", description: "How this conversation stands" },
+  async (gateway, press) => {
+    await press.defer({ private: true });
+    const ws_id = await workstreamOfPress(gateway, press);
+    if (!ws_id.ok) return tellRefusal(gateway, press, ws_id);
+    const dashboard = await gateway.server.dashboard(press.person);
+    if (!dashboard.ok) return tellRefusal(gateway, press, dashboard);
+    const row = dashboard.value.workstreams.find((each) => each.ws_id === ws_id.value);
+    if (ws_id.value === null) {
+      return tell(
+        press,
+        `You have ${dashboard.value.workstreams.length} open conversations. Use this in one of their threads to see more.`,
+      );
+    }
+    if (row === undefined) return tell(press, "This conversation is at rest, or belongs to somebody else.");
+    const lines = [
+      `**${plainText(row.name)}**: ${row.state}${row.activity === "" ? "" : ` (${plainText(row.activity)})`}`,
+      `-# Model ${plainText(row.model_alias)} · ${countText(row.tokens)} tokens · ${Math.round(row.context_ratio * 100)} % of the context · ${row.queued} waiting`,
+      `-# Workstream \`${row.ws_id}\``,
+    ];
+    const view = textView(lines.join("\n"));
+    await press.answer(
+      { ...view, buttons: [{ kind: "press", id: `invite:${row.ws_id}`, label: "Invite someone…", style: "neutral" }] },
+      { private: true },
+    );
+  },
+);
 
 /** "Invite someone…" opens a form. */
 export const inviteButton = interaction({
@@ -29,7 +40,9 @@ export const inviteButton = interaction({
     press.openForm({
       id: `invite_form:${subject}`,
       title: "Invite someone to speak here",
-      fields: [{ id: "who", label: "Their account name or Discord user id", long: false, required: true, length_max: 64 }],
+      fields: [
+        { id: "who", label: "Their account name or Discord user id", long: false, required: true, length_max: 64 },
+      ],
     }),
 });
 
@@ -37,19 +50,27 @@ export const inviteForm = interaction({
   parse: (press) => pressedId(press, "form", ["invite_form"]),
   async run(gateway, press, { subject }) {
     await press.defer({ private: true });
-    const who = (press.values.get("who") ?? "").trim().replace(/^<@!?(\d+)>$/, "$1").replace(/^@/, "");
-    const person = /^\d{15,20}$/.test(who) ? { channel_type: gateway.adapter.channel_type, channel_user_id: who } : { username: who };
+    const who = (press.values.get("who") ?? "")
+      .trim()
+      .replace(/^<@!?(\d+)>$/, "$1")
+      .replace(/^@/, "");
+    const person = /^\d{15,20}$/.test(who)
+      ? { channel_type: gateway.adapter.channel_type, channel_user_id: who }
+      : { username: who };
     const answer = await gateway.server.invite(press.person, subject, person);
     if (answer.ok) await tell(press, `**${plainText(answer.value.name)}** may speak in this conversation now.`);
     else await tellRefusal(gateway, press, answer);
   },
 });
 
-export const closeCommand = command({ name: "close", description: "End this conversation and archive its thread" }, async (gateway, press) => {
-  await press.defer({ private: true });
-  const answer = await inWorkstream(gateway, press, async (ws_id) => {
-    const closed = await gateway.server.close(press.person, ws_id, `Closed by ${press.person.name}.`);
-    return closed.ok ? { ok: true, value: true } : closed;
-  });
-  if (answer !== null) await tell(press, "Closed. Writing in the thread opens the conversation again.");
-});
+export const closeCommand = command(
+  { name: "close", description: "End this conversation and archive its thread" },
+  async (gateway, press) => {
+    await press.defer({ private: true });
+    const answer = await inWorkstream(gateway, press, async (ws_id) => {
+      const closed = await gateway.server.close(press.person, ws_id, `Closed by ${press.person.name}.`);
+      return closed.ok ? { ok: true, value: true } : closed;
+    });
+    if (answer !== null) await tell(press, "Closed. Writing in the thread opens the conversation again.");
+  },
+);

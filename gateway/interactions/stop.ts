@@ -11,10 +11,16 @@ export const stopButton = interaction({
   },
 });
 
-export const stopCommand = command({ name: "stop", description: "Stop what is running in this conversation" }, async (gateway, press) => {
-  await press.defer({ private: true });
-  const answer = await inWorkstream(gateway, press, (ws_id) => gateway.server.cancel(press.person, ws_id));
-  if (answer === null) return;
-  const dropped = answer.dropped === 0 ? "" : ` ${answer.dropped} waiting ${answer.dropped === 1 ? "message was" : "messages were"} taken back.`;
-  await tell(press, answer.status === "idle" ? "Nothing was running." : `Stopped.${dropped}`);
-});
+export const stopCommand = command(
+  { name: "stop", description: "Stop what is running in this conversation" },
+  async (gateway, press) => {
+    await press.defer({ private: true });
+    const answer = await inWorkstream(gateway, press, (ws_id) => gateway.server.cancel(press.person, ws_id));
+    if (answer === null) return;
+    const dropped =
+      answer.dropped === 0
+        ? ""
+        : ` ${answer.dropped} waiting ${answer.dropped === 1 ? "message was" : "messages were"} taken back.`;
+    await tell(press, answer.status === "idle" ? "Nothing was running." : `Stopped.${dropped}`);
+  },
+);

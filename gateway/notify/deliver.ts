@@ -46,16 +46,25 @@ async function placesOf({ server }: Gateway, target: NotificationTarget): Promis
   if ("channel_type" in target) return [{ channel_type: target.channel_type, id: target.channel_id, person: false }];
   const links = await server.linksOfUser(target.username);
   if (!links.ok) throw new Error(links.error);
-  return links.value.links.map(({ channel_type, channel_user_id }) => ({ channel_type, id: channel_user_id, person: true }));
+  return links.value.links.map(({ channel_type, channel_user_id }) => ({
+    channel_type,
+    id: channel_user_id,
+    person: true,
+  }));
 }
 
 async function deliverInTime(gateway: Gateway, request: NotifyRequest, place: Place): Promise<NotificationDelivery> {
   const { channel_type, id: channel_id } = place;
   const named = { channel_type, channel_id };
   if (channel_type !== gateway.adapter.channel_type) return { ...named, status: "no_adapter" };
-  if (!/^\d{1,20}$/.test(channel_id)) return { ...named, status: "failed", reason: "This is no id of a channel or person." };
+  if (!/^\d{1,20}$/.test(channel_id)) {
+    return { ...named, status: "failed", reason: "This is no id of a channel or person." };
+  }
   const late = new AbortController();
-  const timeout = gateway.clock.sleep(DELIVERY_TIMEOUT_MS, late.signal).then((): NotificationDelivery => ({ ...named, status: "timeout" }), () => null);
+  const timeout = gateway.clock.sleep(DELIVERY_TIMEOUT_MS, late.signal).then(
+    (): NotificationDelivery => ({ ...named, status: "timeout" }),
+    () => null,
+  );
   const delivered = deliver(gateway, request, place).catch((error: unknown): NotificationDelivery => {
     gateway.log.error("notification.failed", { error: error as Error });
     return { ...named, status: "failed", reason: "It could not be delivered." };
@@ -77,7 +86,8 @@ async function deliver(gateway: Gateway, request: NotifyRequest, place: Place): 
   const message_ids: string[] = [];
   for (const [part, view] of notificationViews(request.title ?? null, request.message).entries()) {
     const known = there.get(part);
-    const posted = known === undefined ? await gateway.adapter.post(channel_id, view, nonceOf(request, channel_id, part)) : null;
+    const posted =
+      known === undefined ? await gateway.adapter.post(channel_id, view, nonceOf(request, channel_id, part)) : null;
     if (posted !== null && !posted.ok) {
       gateway.log.warn("notification.not_delivered", { reason: posted.reason, detail: posted.detail });
       return { ...named, status: "failed", reason: posted.reason };
@@ -86,10 +96,21 @@ async function deliver(gateway: Gateway, request: NotifyRequest, place: Place): 
     message_ids.push(message_id);
     // Every part is remembered, so that a reply to any of them finds the workstream (NTFY-22).
     if (posted !== null && request.ws_id !== undefined) {
-      await gateway.server.savePosted({ channel_id, message_id, ws_id: request.ws_id, shows: showsOf(request, message_id), part });
+      await gateway.server.savePosted({
+        channel_id,
+        message_id,
+        ws_id: request.ws_id,
+        shows: showsOf(request, message_id),
+        part,
+      });
     }
   }
-  return { ...named, status: "sent", message_id: message_ids[0] ?? "", ...(message_ids.length > 1 ? { message_ids } : {}) };
+  return {
+    ...named,
+    status: "sent",
+    message_id: message_ids[0] ?? "",
+    ...(message_ids.length > 1 ? { message_ids } : {}),
+  };
 }
 
 /** A person's DM, or a channel where we are at work; nobody is reached through a channel that is closed to us (NTFY-21). */
@@ -107,11 +128,19 @@ async function channelOf({ adapter, settings }: Gateway, place: Place): Promise<
 }
 
 /** Parts that an earlier attempt, perhaps another gateway's, has delivered. */
-async function alreadyThere({ server }: Gateway, request: NotifyRequest, channel_id: string): Promise<Map<number, string>> {
+async function alreadyThere(
+  { server }: Gateway,
+  request: NotifyRequest,
+  channel_id: string,
+): Promise<Map<number, string>> {
   if (request.ws_id === undefined || request.notification_id === undefined) return new Map();
   const posted = await server.postedShowing(request.ws_id, `notification:${request.notification_id}`);
   if (!posted.ok) return new Map();
-  return new Map(posted.value.posted.filter((row) => row.channel_id === channel_id).map(({ part, message_id }) => [part, message_id]));
+  return new Map(
+    posted.value.posted
+      .filter((row) => row.channel_id === channel_id)
+      .map(({ part, message_id }) => [part, message_id]),
+  );
 }
 
 function showsOf(request: NotifyRequest, message_id: string): string {

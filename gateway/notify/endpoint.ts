@@ -19,10 +19,15 @@ export interface NotifyEndpoint {
 }
 
 export async function startNotifyEndpoint(gateway: Gateway): Promise<NotifyEndpoint> {
-  const app = Fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, onProtoPoisoning: "remove", onConstructorPoisoning: "remove" });
+  const app = Fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    forceCloseConnections: true,
+    onProtoPoisoning: "remove",
+    onConstructorPoisoning: "remove",
+  });
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status >= 500) gateway.log.error("notify.failed", { error: error as Error });
+    if (status >= 500) gateway.log.error("notify.failed", { error: error });
     return answer(reply, status, errorWords(status));
   });
   app.setNotFoundHandler((_request, reply) => answer(reply, 404, "There is nothing here."));
@@ -44,7 +49,13 @@ function addRoutes(app: FastifyInstance, gateway: Gateway): void {
       const caller = await authorizeCaller(gateway.settings.jwt_secret, gateway.clock, request.headers.authorization);
       if (!caller.ok) return answer(reply, caller.status, caller.error);
       const wait_s = bucket();
-      if (wait_s > 0) return answer(reply.header("retry-after", String(wait_s)), 429, "Too many notifications at once. Try again in a moment.");
+      if (wait_s > 0) {
+        return answer(
+          reply.header("retry-after", String(wait_s)),
+          429,
+          "Too many notifications at once. Try again in a moment.",
+        );
+      }
       return undefined;
     },
     handler: async (request, reply) => {

@@ -13,9 +13,21 @@ interface TokenParts {
 }
 
 /** A token like the server's, or one that is wrong in some way. Times are relative to now, in seconds. */
-async function token({ secret = JWT_SECRET, audience = "turnstone-channel", issuer = "turnstone", scopes = "write", issued_s = 0, expires_s = 60, algorithm = "HS256" }: TokenParts = {}): Promise<string> {
+async function token({
+  secret = JWT_SECRET,
+  audience = "turnstone-channel",
+  issuer = "turnstone",
+  scopes = "write",
+  issued_s = 0,
+  expires_s = 60,
+  algorithm = "HS256",
+}: TokenParts = {}): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
-  const jwt = new SignJWT({ scopes }).setProtectedHeader({ alg: algorithm }).setSubject("server").setIssuer(issuer).setIssuedAt(now + issued_s);
+  const jwt = new SignJWT({ scopes })
+    .setProtectedHeader({ alg: algorithm })
+    .setSubject("server")
+    .setIssuer(issuer)
+    .setIssuedAt(now + issued_s);
   if (audience !== null) jwt.setAudience(audience);
   if (expires_s !== null) jwt.setExpirationTime(now + expires_s);
   return jwt.sign(new TextEncoder().encode(secret));
@@ -38,9 +50,17 @@ interface Answer {
 test("a notification reaches its person by DM, with a title that cannot break out, and alerts nobody else", async () => {
   await using bench = await startBench();
   bench.link("Ada");
-  const answer = await notify(bench, { target: { username: "ada" }, title: "**Build**\n", message: "@everyone done", ws_id: "w", notification_id: "n1" });
+  const answer = await notify(bench, {
+    target: { username: "ada" },
+    title: "**Build**\n",
+    message: "@everyone done",
+    ws_id: "w",
+    notification_id: "n1",
+  });
   expect(answer.status).toBe(200);
-  expect(answer.body.results).toMatchObject([{ channel_type: "discord", channel_id: bench.practice.userId("Ada"), status: "sent" }]);
+  expect(answer.body.results).toMatchObject([
+    { channel_type: "discord", channel_id: bench.practice.userId("Ada"), status: "sent" },
+  ]);
   const [message] = bench.practice.dm("Ada");
   expect(message?.content).toBe("**\\*\\*Build\\*\\***\n@everyone done");
   const posted = await until(() => bench.server.posted.find((row) => row.shows === "notification:n1"));
@@ -83,10 +103,21 @@ test("a bad request is told what is wrong with it (NTFY-13, NTFY-14, NTFY-16, NT
   bench.link("Ada");
   const target = { username: "ada" };
   const bad: unknown[] = [
-    "{", "[]", "null", { target: "username", message: "x" }, { target: [], message: "x" }, { target: null, message: "x" },
-    { target: { username: {} }, message: "x" }, { target: { channel_type: "discord" }, message: "x" }, { target: { username: " " }, message: "x" },
-    { target: { username: "ada", channel_type: "discord", channel_id: "1" }, message: "x" }, { target, message: " \u200b " }, { target, message: 5 },
-    { target, message: "x".repeat(2001) }, { message: "x" }, { target: { channel_type: "discord", channel_id: 5 }, message: "x" },
+    "{",
+    "[]",
+    "null",
+    { target: "username", message: "x" },
+    { target: [], message: "x" },
+    { target: null, message: "x" },
+    { target: { username: {} }, message: "x" },
+    { target: { channel_type: "discord" }, message: "x" },
+    { target: { username: " " }, message: "x" },
+    { target: { username: "ada", channel_type: "discord", channel_id: "1" }, message: "x" },
+    { target, message: " \u200b " },
+    { target, message: 5 },
+    { target, message: "x".repeat(2001) },
+    { message: "x" },
+    { target: { channel_type: "discord", channel_id: 5 }, message: "x" },
   ];
   for (const body of bad) {
     const answer = await notify(bench, body);
@@ -94,7 +125,9 @@ test("a bad request is told what is wrong with it (NTFY-13, NTFY-14, NTFY-16, NT
     expect(answer.body.error?.length).toBeGreaterThan(5);
   }
   expect((await notify(bench, { target, message: "😀".repeat(2000) })).status).toBe(200);
-  expect((await notify(bench, `{"target":{"username":"ada"},"message":"x","__proto__":{"polluted":true}}`)).status).toBe(200);
+  expect(
+    (await notify(bench, `{"target":{"username":"ada"},"message":"x","__proto__":{"polluted":true}}`)).status,
+  ).toBe(200);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   expect((await notify(bench, `"${"x".repeat(11 * 1024 * 1024)}"`)).status).toBe(413);
 });
@@ -118,7 +151,13 @@ test("each target has its own outcome: closed DMs, no id, no adapter, a channel 
 test("every part of a long notification is remembered (NTFY-22)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
-  const answer = await notify(bench, { target: { username: "ada" }, title: "t", message: "word ".repeat(399) + "word.", ws_id: "w", notification_id: "n" });
+  const answer = await notify(bench, {
+    target: { username: "ada" },
+    title: "t",
+    message: "word ".repeat(399) + "word.",
+    ws_id: "w",
+    notification_id: "n",
+  });
   const ids = answer.body.results?.[0]?.message_ids ?? [];
   expect(ids).toHaveLength(2);
   expect(bench.server.posted.map((row) => row.message_id)).toEqual(ids);

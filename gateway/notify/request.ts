@@ -1,5 +1,10 @@
 import { isJsonObject } from "../../src/protocol/json.ts";
-import { NOTIFICATION_LENGTH_MAX, NOTIFICATION_TITLE_LENGTH_MAX, type NotificationTarget, type NotifyRequest } from "../../src/protocol/notification.ts";
+import {
+  NOTIFICATION_LENGTH_MAX,
+  NOTIFICATION_TITLE_LENGTH_MAX,
+  type NotificationTarget,
+  type NotifyRequest,
+} from "../../src/protocol/notification.ts";
 import { isBlank } from "../render/defuse.ts";
 
 export type CheckedRequest = { ok: true; request: NotifyRequest } | { ok: false; error: string };
@@ -14,7 +19,9 @@ export function checkRequest(body: unknown): CheckedRequest {
   if (typeof target === "string") return refuse(target);
   const message = field("message");
   if (typeof message !== "string" || isBlank(message)) return refuse("message must be a text that is not blank.");
-  if ([...message.trim()].length > NOTIFICATION_LENGTH_MAX) return refuse(`message is longer than ${NOTIFICATION_LENGTH_MAX} characters.`);
+  if ([...message.trim()].length > NOTIFICATION_LENGTH_MAX) {
+    return refuse(`message is longer than ${NOTIFICATION_LENGTH_MAX} characters.`);
+  }
   const title = optionalText(field("title"), NOTIFICATION_TITLE_LENGTH_MAX);
   if (title === null) return refuse(`title must be a text of at most ${NOTIFICATION_TITLE_LENGTH_MAX} characters.`);
   const ws_id = optionalText(field("ws_id"), ID_LENGTH_MAX);
@@ -42,14 +49,18 @@ function checkTarget(target: unknown): NotificationTarget | string {
   };
   const has = (name: string): boolean => Object.hasOwn(target, name);
   const direct = has("channel_type") || has("channel_id");
-  if (has("username") && direct) return "target must name either a username, or a channel_type and a channel_id, not both.";
+  if (has("username") && direct) {
+    return "target must name either a username, or a channel_type and a channel_id, not both.";
+  }
   if (has("username")) {
     const username = text("username");
     return username === null ? "target.username must be a text that is not blank." : { username };
   }
   const channel_type = text("channel_type");
   const channel_id = text("channel_id");
-  if (!direct || channel_type === null || channel_id === null) return "target must have username, or both channel_type and channel_id, as texts.";
+  if (!direct || channel_type === null || channel_id === null) {
+    return "target must have username, or both channel_type and channel_id, as texts.";
+  }
   return { channel_type, channel_id };
 }
 

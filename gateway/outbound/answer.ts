@@ -3,13 +3,19 @@ import { answerViews, growingViews } from "../render/answer.ts";
 import { turnOf, type Scene } from "./scene.ts";
 
 /** What streams in of an answer. */
-type AnswerPiece = Extract<EphemeralEvent, { type: "thinking_start" | "in_progress_snapshot" | "content" | "stream_restart" }>;
+type AnswerPiece = Extract<
+  EphemeralEvent,
+  { type: "thinking_start" | "in_progress_snapshot" | "content" | "stream_restart" }
+>;
 
 /** Takes in what the model says, as it says it. */
 export function onAnswerPiece(scene: Scene, event: AnswerPiece): void {
   if (event.type === "thinking_start" || event.type === "in_progress_snapshot") {
     const turn = turnOf(scene, turnSeqOf(event.model_call_id));
-    turn.call = { model_call_id: event.model_call_id, text: event.type === "in_progress_snapshot" ? event.content : "" };
+    turn.call = {
+      model_call_id: event.model_call_id,
+      text: event.type === "in_progress_snapshot" ? event.content : "",
+    };
     scene.dirty.answer = turn.call.text !== "";
     return;
   }

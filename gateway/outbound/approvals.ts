@@ -12,7 +12,12 @@ export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event:
   addTools(turn, event.items, frame.child_ws_id !== undefined);
   if (!turn.cycles.has(event.cycle_id)) {
     const expires_at = event.expires_at ?? null;
-    turn.cycles.set(event.cycle_id, { ws_id: workstreamOf(scene, frame), items: event.items, expires_at, decisions: new Map() });
+    turn.cycles.set(event.cycle_id, {
+      ws_id: workstreamOf(scene, frame),
+      items: event.items,
+      expires_at,
+      decisions: new Map(),
+    });
   }
   scene.gateway.pending.set(event.cycle_id, event.items);
   turn.state = "attention";
@@ -21,7 +26,11 @@ export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event:
 }
 
 /** Rewrites the card for everyone: what, by whom, when. */
-export async function onApprovalResolved(scene: Scene, frame: ChannelFrame, event: ApprovalResolvedEvent): Promise<void> {
+export async function onApprovalResolved(
+  scene: Scene,
+  frame: ChannelFrame,
+  event: ApprovalResolvedEvent,
+): Promise<void> {
   const cycle = scene.turn?.cycles.get(event.cycle_id);
   if (scene.turn === null || cycle === undefined) return;
   const at = frame.at ?? new Date(scene.gateway.clock.now()).toISOString();
@@ -35,7 +44,7 @@ export async function onApprovalResolved(scene: Scene, frame: ChannelFrame, even
   await showApproval(scene, event.cycle_id);
 }
 
-/** Shows a card as it stands. Where it cannot be shown the person is asked by DM; where nobody can be asked, the answer is no. */
+/** Shows a card as it stands. Where it cannot be shown the person is asked by DM; where that fails too, the answer is no. */
 export async function showApproval(scene: Scene, cycle_id: string): Promise<void> {
   const cycle = scene.turn?.cycles.get(cycle_id);
   if (scene.turn === null || cycle === undefined) return;
@@ -57,7 +66,13 @@ async function askElsewhere(scene: Scene, cycle_id: string, cycle: Cycle): Promi
     const posted = await gateway.adapter.post(dm.value.channel_id, view);
     if (posted.ok) {
       const { message_id } = posted.value;
-      await gateway.server.savePosted({ channel_id: dm.value.channel_id, message_id, ws_id: cycle.ws_id, shows: `card:${cycle_id}`, part: 0 });
+      await gateway.server.savePosted({
+        channel_id: dm.value.channel_id,
+        message_id,
+        ws_id: cycle.ws_id,
+        shows: `card:${cycle_id}`,
+        part: 0,
+      });
       await gateway.adapter.post(dm.value.channel_id, textView("-# I could not ask in the thread, so I ask you here."));
       return;
     }

@@ -9,7 +9,11 @@ export async function onError(scene: Scene, seq: number, event: ErrorEvent): Pro
 }
 
 /** Small lines about what happened beside the answer. */
-export async function onAside(scene: Scene, seq: number, event: InfoEvent | CompactionEvent | RewoundEvent): Promise<void> {
+export async function onAside(
+  scene: Scene,
+  seq: number,
+  event: InfoEvent | CompactionEvent | RewoundEvent,
+): Promise<void> {
   const text = asideText(event);
   if (text.trim() !== "") await scene.delivery.show(scene.ws_id, `entry:${seq}`, [asideView(text)]);
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ChannelFailure, ChannelResult } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
+import { safeSlice } from "../render/defuse.ts";
 import type { View } from "../render/view.ts";
 
 /** Where something is shown. */
@@ -37,103 +38,134 @@ interface Shown {
 }
 
 export function createDelivery(gateway: Pick<Gateway, "adapter" | "server" | "log">, place: DeliveryPlace): Delivery {
-  const { adapter, server, log } = gateway;
-  const known = new Map<string, Map<number, Shown>>();
-  const replaced = new Map<string, string>();
+  return new PlaceDelivery(gateway, place);
+}
 
-  const recall = async (ws_id: string, shows: string): Promise<Map<number, Shown>> => {
-    const remembered = known.get(shows);
+/** One message that something takes up. */
+interface Wanted {
+  ws_id: string;
+  shows: string;
+  part: number;
+  view: View;
+  parts: Map<number, Shown>;
+}
+
+class PlaceDelivery implements Delivery {
+  readonly #gateway: Pick<Gateway, "adapter" | "server" | "log">;
+  readonly #place: DeliveryPlace;
+  readonly #known = new Map<string, Map<number, Shown>>();
+  /** Messages that were deleted, by what they showed: a new one in their place needs another nonce. */
+  readonly #replaced = new Map<string, string>();
+
+  constructor(gateway: Pick<Gateway, "adapter" | "server" | "log">, place: DeliveryPlace) {
+    this.#gateway = gateway;
+    this.#place = place;
+  }
+
+  async show(ws_id: string, shows: string, views: readonly View[]): Promise<boolean> {
+    const parts = await this.#recall(ws_id, shows);
+    let shown = true;
+    for (const [part, view] of views.entries()) {
+      shown = (await this.#showPart({ ws_id, shows, part, view, parts })) && shown;
+    }
+    for (const [part, there] of parts) {
+      if (part < views.length) continue;
+      const removed = await this.#gateway.adapter.remove(this.#place.channel_id, there.message_id);
+      if (removed.ok || removed.reason === "message_gone") parts.delete(part);
+    }
+    return shown;
+  }
+
+  forget(message_id: string): string | null {
+    for (const [shows, parts] of this.#known) {
+      for (const [part, there] of parts) {
+        if (there.message_id !== message_id) continue;
+        parts.delete(part);
+        this.#replaced.set(`${shows}#${part}`, message_id);
+        return shows;
+      }
+    }
+    return null;
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#replaced.clear();
+  }
+
+  async #recall(ws_id: string, shows: string): Promise<Map<number, Shown>> {
+    const remembered = this.#known.get(shows);
     if (remembered !== undefined) return remembered;
-    const answer = await server.postedShowing(ws_id, shows);
+    const answer = await this.#gateway.server.postedShowing(ws_id, shows);
     if (!answer.ok) throw new DeliveryUnavailable(`The server did not say what shows ${shows}: ${answer.error}`);
-    const here = answer.value.posted.filter((message) => message.channel_id === place.route_channel_id);
+    const here = answer.value.posted.filter((message) => message.channel_id === this.#place.route_channel_id);
     const parts = new Map(here.map(({ part, message_id }) => [part, { message_id, fingerprint: "" }]));
-    known.set(shows, parts);
+    this.#known.set(shows, parts);
     return parts;
-  };
+  }
 
-  const edit = async (message_id: string, view: View): Promise<ChannelResult<null>> => {
-    const edited = await adapter.edit(place.channel_id, message_id, view);
-    if (edited.ok || edited.reason !== "archived") return edited;
-    const opened = await adapter.archiveThread(place.channel_id, false);
-    return opened.ok ? adapter.edit(place.channel_id, message_id, view) : opened;
-  };
-
-  const post = async (ws_id: string, shows: string, part: number, view: View): Promise<ChannelResult<{ message_id: string }>> => {
-    const key = `${shows}#${part}`;
-    const nonce = nonceOf(ws_id, key, replaced.get(key) ?? "");
-    const posted = await adapter.post(place.channel_id, view, { nonce });
-    if (!posted.ok) return posted;
-    const body = { channel_id: place.route_channel_id, message_id: posted.value.message_id, ws_id, shows, part };
-    const saved = await server.savePosted(body);
-    if (!saved.ok) log.warn("posted.not_saved", { shows, status: saved.status });
-    return posted;
-  };
-
-  const showPart = async (ws_id: string, shows: string, part: number, view: View, parts: Map<number, Shown>): Promise<boolean> => {
+  async #showPart(wanted: Wanted): Promise<boolean> {
+    const { part, parts, view } = wanted;
     const fingerprint = fingerprintOf(view);
     const there = parts.get(part);
     if (there?.fingerprint === fingerprint) return true;
     if (there !== undefined) {
-      const edited = await edit(there.message_id, view);
+      const edited = await this.#edit(there.message_id, view);
       if (edited.ok) {
         there.fingerprint = fingerprint;
         return true;
       }
-      if (edited.reason !== "message_gone") return judge(edited.reason, edited.detail, () => showWithoutFiles(view, edited.reason, (plain) => showPart(ws_id, shows, part, plain, parts)));
+      if (edited.reason !== "message_gone") return this.#judge(wanted, edited.reason, edited.detail);
       parts.delete(part);
-      replaced.set(`${shows}#${part}`, there.message_id);
+      this.#replaced.set(`${wanted.shows}#${part}`, there.message_id);
     }
-    const posted = await post(ws_id, shows, part, view);
-    if (!posted.ok) return judge(posted.reason, posted.detail, () => showWithoutFiles(view, posted.reason, (plain) => showPart(ws_id, shows, part, plain, parts)));
+    const posted = await this.#post(wanted);
+    if (!posted.ok) return this.#judge(wanted, posted.reason, posted.detail);
     parts.set(part, { message_id: posted.value.message_id, fingerprint });
     return true;
-  };
+  }
 
-  const judge = async (reason: ChannelFailure, detail: string, fallback: () => Promise<boolean> | false): Promise<boolean> => {
+  /** In an archived thread nothing can be edited, so it is opened first. */
+  async #edit(message_id: string, view: View): Promise<ChannelResult<null>> {
+    const { adapter } = this.#gateway;
+    const { channel_id } = this.#place;
+    const edited = await adapter.edit(channel_id, message_id, view);
+    if (edited.ok || edited.reason !== "archived") return edited;
+    const opened = await adapter.archiveThread(channel_id, false);
+    return opened.ok ? adapter.edit(channel_id, message_id, view) : opened;
+  }
+
+  async #post({ ws_id, shows, part, view }: Wanted): Promise<ChannelResult<{ message_id: string }>> {
+    const { adapter, server, log } = this.#gateway;
+    const key = `${shows}#${part}`;
+    const nonce = nonceOf(ws_id, key, this.#replaced.get(key) ?? "");
+    const posted = await adapter.post(this.#place.channel_id, view, { nonce });
+    if (!posted.ok) return posted;
+    const { message_id } = posted.value;
+    const saved = await server.savePosted({ channel_id: this.#place.route_channel_id, message_id, ws_id, shows, part });
+    if (!saved.ok) log.warn("posted.not_saved", { shows, status: saved.status });
+    return posted;
+  }
+
+  /** What a refusal means: later, never again here, without the files, or not at all. */
+  async #judge(wanted: Wanted, reason: ChannelFailure, detail: string): Promise<boolean> {
     if (reason === "unavailable" || reason === "rate_limited") throw new DeliveryUnavailable(detail);
     if (reason === "channel_gone") throw new PlaceGone(detail);
-    log.warn("message.not_shown", { channel_id: place.channel_id, reason, detail });
-    return fallback();
-  };
-
-  return {
-    async show(ws_id, shows, views) {
-      const parts = await recall(ws_id, shows);
-      let shown = true;
-      for (const [part, view] of views.entries()) shown = (await showPart(ws_id, shows, part, view, parts)) && shown;
-      for (const [part, there] of [...parts]) {
-        if (part < views.length) continue;
-        const removed = await adapter.remove(place.channel_id, there.message_id);
-        if (removed.ok || removed.reason === "message_gone") parts.delete(part);
-      }
-      return shown;
-    },
-    forget(message_id) {
-      for (const [shows, parts] of known) {
-        for (const [part, there] of parts) {
-          if (there.message_id !== message_id) continue;
-          parts.delete(part);
-          replaced.set(`${shows}#${part}`, message_id);
-          return shows;
-        }
-      }
-      return null;
-    },
-    clear() {
-      known.clear();
-      replaced.clear();
-    },
-  };
+    this.#gateway.log.warn("message.not_shown", { channel_id: this.#place.channel_id, reason, detail });
+    const bare = reason === "too_large" ? withoutFiles(wanted.view) : null;
+    return bare === null ? false : this.#showPart({ ...wanted, view: bare });
+  }
 }
 
-/** A message whose files are too large for this place is shown without them. */
-function showWithoutFiles(view: View, reason: ChannelFailure, show: (view: View) => Promise<boolean>): Promise<boolean> | false {
-  if (reason !== "too_large" || view.files.length === 0) return false;
+/** The same view without its files, which it names; null where it has none. */
+function withoutFiles(view: View): View | null {
+  if (view.files.length === 0) return null;
   const note = `-# ${view.files.map((file) => file.name).join(", ")}: too large for this place`;
-  if (view.kind === "text") return show({ ...view, files: [], text: view.text === "" ? note : `${view.text.slice(0, 1800)}\n${note}` });
+  if (view.kind === "text") {
+    return { ...view, files: [], text: view.text === "" ? note : `${safeSlice(view.text, 1800)}\n${note}` };
+  }
   const blocks = view.blocks.filter((block) => block.kind !== "file");
-  return show({ ...view, files: [], blocks: [...blocks, { kind: "text", text: note }] });
+  return { ...view, files: [], blocks: [...blocks, { kind: "text", text: note }] };
 }
 
 /** The same for the same message of the same entry, so that a repeated request gives the first message. */
@@ -144,5 +176,7 @@ function nonceOf(ws_id: string, key: string, replaces: string): string {
 function fingerprintOf(view: View): string {
   const { files, ...rest } = view;
   const sizes = files.map((file) => `${file.name}:${file.bytes.length}`).join(",");
-  return createHash("sha1").update(`${JSON.stringify(rest)}\n${sizes}`).digest("base64");
+  return createHash("sha1")
+    .update(`${JSON.stringify(rest)}\n${sizes}`)
+    .digest("base64");
 }

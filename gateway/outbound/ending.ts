@@ -11,7 +11,12 @@ import { liveStateOf, type Turn } from "./turn.ts";
 const PING_AFTER_MS = 60_000;
 
 /** The end of a turn: the figures under its answer, its card folded, and a call to whoever waited long. */
-export async function onTurnEnded(scene: Scene, seq: number, at: string | undefined, event: TurnEndedEvent): Promise<void> {
+export async function onTurnEnded(
+  scene: Scene,
+  seq: number,
+  at: string | undefined,
+  event: TurnEndedEvent,
+): Promise<void> {
   const { turn } = scene;
   if (turn === null) return;
   const duration_ms = durationOf(turn, at);
@@ -26,7 +31,9 @@ export async function onTurnEnded(scene: Scene, seq: number, at: string | undefi
     await scene.delivery.show(scene.ws_id, `entry:${seq}`, [textView("-# ⏹ Stopped")]);
   }
   if (duration_ms !== null && duration_ms > PING_AFTER_MS && turn.asker !== null && scene.kind === "thread") {
-    const view = textView(`${scene.gateway.adapter.mention(turn.asker)} ${endWord(event.outcome)} after ${durationText(duration_ms)}.`);
+    const view = textView(
+      `${scene.gateway.adapter.mention(turn.asker)} ${endWord(event.outcome)} after ${durationText(duration_ms)}.`,
+    );
     await scene.delivery.show(scene.ws_id, `ping:${turn.seq}`, [{ ...view, ping: [turn.asker] }]);
   }
 }

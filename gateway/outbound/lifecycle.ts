@@ -13,7 +13,9 @@ export async function onRenamed({ gateway, kind, channel_id }: Scene, title: str
   gateway.thread_names.set(channel_id, name);
   // Discord lets a thread be renamed twice in ten minutes; whoever comes third waits, and nothing waits for them.
   void gateway.adapter.renameThread(channel_id, name).then((renamed) => {
-    if (!renamed.ok) gateway.log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
+    if (!renamed.ok) {
+      gateway.log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
+    }
   });
 }
 
@@ -38,7 +40,12 @@ export async function closeForGonePlace(
   if (place.kind !== "thread" || person === null) return;
   const dm = await adapter.openDm(person);
   if (!dm.ok) return;
-  await adapter.post(dm.value.channel_id, textView("Your conversation’s thread was deleted, so I closed the conversation. Mention me in a channel to begin a new one."));
+  await adapter.post(
+    dm.value.channel_id,
+    textView(
+      "Your conversation’s thread was deleted, so I closed the conversation. Mention me in a channel to begin a new one.",
+    ),
+  );
 }
 
 /** Who wrote the message on which a thread was opened; null where that cannot be found out. */

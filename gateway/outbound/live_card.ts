@@ -17,7 +17,12 @@ export function onToolInfo(scene: Scene, frame: ChannelFrame, event: ToolInfoEve
 
 export function onToolStarted(scene: Scene, frame: ChannelFrame, event: ToolStartedEvent): void {
   const nested = frame.child_ws_id !== undefined;
-  setTool(turnOf(scene, frame.seq ?? 0), event.call_id, event.name, nested ? { status: "running", nested } : { status: "running" });
+  setTool(
+    turnOf(scene, frame.seq ?? 0),
+    event.call_id,
+    event.name,
+    nested ? { status: "running", nested } : { status: "running" },
+  );
   reveal(scene);
 }
 
@@ -40,8 +45,9 @@ export function onToolResult(scene: Scene, frame: ChannelFrame, event: ToolResul
 export function onQueue(scene: Scene, event: QueueEvent): void {
   const { turn } = scene;
   if (turn === null) return;
-  if (event.type === "message_queued") turn.queued.set(event.msg_id, { content: event.content, client_send_id: event.client_send_id ?? null });
-  else turn.queued.delete(event.msg_id);
+  if (event.type === "message_queued") {
+    turn.queued.set(event.msg_id, { content: event.content, client_send_id: event.client_send_id ?? null });
+  } else turn.queued.delete(event.msg_id);
   reveal(scene);
 }
 

@@ -42,7 +42,11 @@ export function createOutbox(gateway: Gateway): Outbox {
     threadDeleted(channel_id) {
       const stage = [...stages].find(([key]) => key.startsWith(`${channel_id}/`))?.[1];
       if (stage !== undefined) stage.gone();
-      else void leaveUnknown(gateway, channel_id).catch((error: unknown) => gateway.log.error("place.not_left", { error: error as Error }));
+      else {
+        void leaveUnknown(gateway, channel_id).catch((error: unknown) =>
+          gateway.log.error("place.not_left", { error: error as Error }),
+        );
+      }
     },
   };
 }
@@ -50,5 +54,10 @@ export function createOutbox(gateway: Gateway): Outbox {
 async function leaveUnknown(gateway: Gateway, channel_id: string): Promise<void> {
   const route = await gateway.routes.refresh(channel_id);
   if (!route.ok || route.value === null) return;
-  await closeForGonePlace(gateway, { route_channel_id: channel_id, ws_id: route.value.ws_id, kind: route.value.kind, asker: null });
+  await closeForGonePlace(gateway, {
+    route_channel_id: channel_id,
+    ws_id: route.value.ws_id,
+    kind: route.value.kind,
+    asker: null,
+  });
 }

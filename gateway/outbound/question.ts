@@ -8,7 +8,12 @@ import { turnOf, type Scene } from "./scene.ts";
 const SHOWN_LENGTH_MAX = 600;
 
 /** A message that the agent has taken up: it begins a turn, or joins the one that runs. */
-export async function onUserTurn(scene: Scene, seq: number, at: string | undefined, event: UserTurnEvent): Promise<void> {
+export async function onUserTurn(
+  scene: Scene,
+  seq: number,
+  at: string | undefined,
+  event: UserTurnEvent,
+): Promise<void> {
   const { gateway } = scene;
   const begins = scene.turn === null;
   const turn = turnOf(scene, seq);
@@ -27,12 +32,16 @@ export async function onUserTurn(scene: Scene, seq: number, at: string | undefin
   }
   if (scene.kind !== "beside" && !wroteHere(scene, event)) {
     const who = sender === undefined ? "Somebody" : `**${plainText(sender.name)}**`;
-    await scene.delivery.show(scene.ws_id, `entry:${seq}`, [asideView(`${who} wrote elsewhere: ${plainText(clip(event.content, SHOWN_LENGTH_MAX))}`)]);
+    await scene.delivery.show(scene.ws_id, `entry:${seq}`, [
+      asideView(`${who} wrote elsewhere: ${plainText(clip(event.content, SHOWN_LENGTH_MAX))}`),
+    ]);
   }
   if (scene.kind !== "beside" || turn.asked_here) void gateway.adapter.showTyping(scene.channel_id);
 }
 
 /** Whether people in this place see the message anyway. */
 function wroteHere(scene: Scene, event: UserTurnEvent): boolean {
-  return event.source === scene.gateway.adapter.channel_type && !event.client_send_ids.some((id) => id.startsWith("dm."));
+  return (
+    event.source === scene.gateway.adapter.channel_type && !event.client_send_ids.some((id) => id.startsWith("dm."))
+  );
 }

@@ -18,7 +18,9 @@ export async function onPlanReview(scene: Scene, frame: ChannelFrame, event: Pla
 export async function showReview(scene: Scene, review_id: string): Promise<void> {
   const review = scene.turn?.reviews.get(review_id);
   if (review === undefined) return;
-  await scene.delivery.show(review.ws_id, `review:${review_id}`, [planCard(review_id, review.content, review.round, null)]);
+  await scene.delivery.show(review.ws_id, `review:${review_id}`, [
+    planCard(review_id, review.content, review.round, null),
+  ]);
 }
 
 /** Rewrites the card with how it ended. */
@@ -27,6 +29,8 @@ export async function onPlanResolved(scene: Scene, frame: ChannelFrame, event: P
   if (review === undefined) return;
   const at = frame.at ?? new Date(scene.gateway.clock.now()).toISOString();
   const decision = { feedback: event.feedback, by: event.decided_by?.name ?? null, at };
-  await scene.delivery.show(review.ws_id, `review:${event.review_id}`, [planCard(event.review_id, review.content, review.round, decision)]);
+  await scene.delivery.show(review.ws_id, `review:${event.review_id}`, [
+    planCard(event.review_id, review.content, review.round, decision),
+  ]);
   scene.turn?.reviews.delete(event.review_id);
 }

@@ -19,7 +19,12 @@ export interface Stage {
   idle(): boolean;
 }
 
-type Task = { kind: "frame"; frame: ChannelFrame } | { kind: "progress" } | { kind: "reveal" } | { kind: "deleted"; message_id: string } | { kind: "gone" };
+type Task =
+  | { kind: "frame"; frame: ChannelFrame }
+  | { kind: "progress" }
+  | { kind: "reveal" }
+  | { kind: "deleted"; message_id: string }
+  | { kind: "gone" };
 
 /** A turn without steps gets its card, and with it a Stop button, when it takes longer than this. */
 const REVEAL_AFTER_MS = 3000;
@@ -27,156 +32,185 @@ const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 
 export function createStage(gateway: Gateway, route: { ws_id: string; channel_id: string }): Stage {
-  const { channel_id, beside } = platformChannel(route.channel_id);
-  const place = { route_channel_id: route.channel_id, channel_id };
-  const scene: Scene = {
-    gateway,
-    ws_id: route.ws_id,
-    ...place,
-    kind: beside ? "beside" : "thread",
-    delivery: createDelivery(gateway, place),
-    turn: null,
-    last_asker: null,
-    dirty: { answer: false, live: false },
-  };
-  const tasks: Task[] = [];
-  let running = false;
-  let dead = false;
-  let handled_seq = 0;
-  let kind_known = beside;
-  let edited_at = 0;
-  let timer: NodeJS.Timeout | null = null;
+  return new PlaceStage(gateway, route);
+}
 
-  const push = (task: Task): void => {
-    if (dead) return;
-    tasks.push(task);
-    if (!running) void pump();
-  };
+class PlaceStage implements Stage {
+  readonly #gateway: Gateway;
+  readonly #scene: Scene;
+  readonly #tasks: Task[] = [];
+  #running = false;
+  #dead = false;
+  #handled_seq = 0;
+  #kind_known: boolean;
+  #edited_at = 0;
+  #timer: NodeJS.Timeout | null = null;
 
-  const pump = async (): Promise<void> => {
-    running = true;
-    try {
-      for (let task = tasks.shift(); task !== undefined && !gateway.signal.aborted && !dead; task = tasks.shift()) await persist(task);
-    } catch (error) {
-      gateway.log.error("stage.failed", { channel_id, error: error as Error });
-    } finally {
-      running = false;
+  constructor(gateway: Gateway, route: { ws_id: string; channel_id: string }) {
+    const { channel_id, beside } = platformChannel(route.channel_id);
+    const place = { route_channel_id: route.channel_id, channel_id };
+    this.#gateway = gateway;
+    this.#kind_known = beside;
+    this.#scene = {
+      gateway,
+      ws_id: route.ws_id,
+      ...place,
+      kind: beside ? "beside" : "thread",
+      delivery: createDelivery(gateway, place),
+      turn: null,
+      last_asker: null,
+      dirty: { answer: false, live: false },
+    };
+  }
+
+  accept(frame: ChannelFrame): void {
+    const last = this.#tasks.at(-1);
+    // Text that waits is one piece, however many pieces it came in.
+    if (last?.kind === "frame" && frame.event.type === "content" && last.frame.event.type === "content") {
+      const text = last.frame.event.text + frame.event.text;
+      this.#tasks[this.#tasks.length - 1] = { kind: "frame", frame: { ...frame, event: { type: "content", text } } };
+      return;
     }
-  };
+    this.#push({ kind: "frame", frame });
+  }
+
+  deleted(message_id: string): void {
+    this.#push({ kind: "deleted", message_id });
+  }
+
+  gone(): void {
+    this.#push({ kind: "gone" });
+  }
+
+  idle(): boolean {
+    return !this.#running && this.#tasks.length === 0 && this.#scene.turn === null;
+  }
+
+  #push(task: Task): void {
+    if (this.#dead) return;
+    this.#tasks.push(task);
+    if (!this.#running) void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    this.#running = true;
+    try {
+      while (!this.#gateway.signal.aborted && !this.#dead) {
+        const task = this.#tasks.shift();
+        if (task === undefined) break;
+        await this.#persist(task);
+      }
+    } catch (error) {
+      this.#gateway.log.error("stage.failed", { channel_id: this.#scene.channel_id, error });
+    } finally {
+      this.#running = false;
+    }
+  }
 
   /** Does one thing until it is done, the platform refuses it for good, or we stop. */
-  const persist = async (task: Task): Promise<void> => {
-    for (let delay = RETRY_MS_MIN; !gateway.signal.aborted; delay = Math.min(delay * 2, RETRY_MS_MAX)) {
+  async #persist(task: Task): Promise<void> {
+    const { signal, log, clock } = this.#gateway;
+    const { channel_id } = this.#scene;
+    for (let delay = RETRY_MS_MIN; !signal.aborted; delay = Math.min(delay * 2, RETRY_MS_MAX)) {
       try {
-        await learnKind();
-        await perform(task);
+        await this.#learnKind();
+        await this.#perform(task);
         return;
       } catch (error) {
-        if (error instanceof PlaceGone) return leave();
+        if (error instanceof PlaceGone) return this.#leave();
         if (!(error instanceof DeliveryUnavailable)) {
-          gateway.log.error("event.not_shown", { channel_id, task: task.kind, error: error as Error });
+          log.error("event.not_shown", { channel_id, task: task.kind, error });
           return;
         }
-        gateway.log.warn("platform.away", { channel_id, error, retry_in_ms: delay });
+        log.warn("platform.away", { channel_id, error, retry_in_ms: delay });
         // An edit on the way is not worth waiting for: the finished text comes anyway.
         if (task.kind === "progress") return;
-        await gateway.clock.sleep(delay, gateway.signal).catch(() => {});
+        await clock.sleep(delay, signal).catch(() => {});
       }
     }
-  };
+  }
 
-  const perform = async (task: Task): Promise<void> => {
+  async #perform(task: Task): Promise<void> {
     switch (task.kind) {
       case "frame":
-        return performFrame(task.frame);
+        return this.#performFrame(task.frame);
       case "progress":
-        edited_at = gateway.clock.now();
-        await presentProgress(scene);
-        edited_at = gateway.clock.now();
-        scheduleProgress();
-        return;
+        await presentProgress(this.#scene);
+        this.#edited_at = this.#gateway.clock.now();
+        return this.#scheduleProgress();
       case "reveal":
-        reveal(scene);
-        scheduleProgress();
-        return;
+        reveal(this.#scene);
+        return this.#scheduleProgress();
       case "deleted":
-        return showAgain(scene, task.message_id);
+        return showAgain(this.#scene, task.message_id);
       case "gone":
         throw new PlaceGone("It was deleted.");
       default:
         return task satisfies never;
     }
-  };
+  }
 
-  const performFrame = async (frame: ChannelFrame): Promise<void> => {
+  async #performFrame(frame: ChannelFrame): Promise<void> {
+    const scene = this.#scene;
     const own_seq = frame.child_ws_id === undefined ? frame.seq : undefined;
-    if (own_seq !== undefined && own_seq <= handled_seq && !isForgottenQuestion(scene, frame)) return;
+    if (own_seq !== undefined && own_seq <= this.#handled_seq && !isForgottenQuestion(scene, frame)) return;
     const began = scene.turn === null;
     await present(scene, frame);
-    if (own_seq !== undefined) handled_seq = Math.max(handled_seq, own_seq);
-    if (frame.event.type === "turn_ended" && own_seq !== undefined) endTurn();
-    if (began && scene.turn !== null) revealLater(scene.turn.seq);
-    scheduleProgress();
-    if (own_seq !== undefined && scene.turn === null) await acknowledge();
-  };
+    if (own_seq !== undefined) this.#handled_seq = Math.max(this.#handled_seq, own_seq);
+    if (frame.event.type === "turn_ended" && own_seq !== undefined) this.#endTurn();
+    if (began && scene.turn !== null) this.#revealLater(scene.turn.seq);
+    this.#scheduleProgress();
+    if (own_seq !== undefined && scene.turn === null) await this.#acknowledge();
+  }
 
-  /** The cursor stands at the end of a turn, so that a gateway that takes over in the middle of one sees it from its beginning. */
-  const acknowledge = async (): Promise<void> => {
-    const moved = await gateway.server.moveCursor(route.channel_id, { cursor_seq: handled_seq });
-    if (moved.ok) gateway.routes.remember(moved.value);
-    else gateway.log.warn("cursor.not_moved", { channel_id, status: moved.status });
-  };
+  /** The cursor stands at the end of a turn, so that a gateway that takes over in the middle of one sees all of it. */
+  async #acknowledge(): Promise<void> {
+    const { server, routes, log } = this.#gateway;
+    const moved = await server.moveCursor(this.#scene.route_channel_id, { cursor_seq: this.#handled_seq });
+    if (moved.ok) routes.remember(moved.value);
+    else log.warn("cursor.not_moved", { channel_id: this.#scene.channel_id, status: moved.status });
+  }
 
-  const endTurn = (): void => {
-    scene.turn = null;
-    scene.dirty = { answer: false, live: false };
-    scene.delivery.clear();
-  };
+  #endTurn(): void {
+    this.#scene.turn = null;
+    this.#scene.dirty = { answer: false, live: false };
+    this.#scene.delivery.clear();
+  }
 
-  const scheduleProgress = (): void => {
-    if (timer !== null || dead || (!scene.dirty.answer && !scene.dirty.live)) return;
-    const wait = Math.max(0, edited_at + gateway.settings.discord.edit_interval_ms - gateway.clock.now());
-    timer = setTimeout(() => {
-      timer = null;
-      push({ kind: "progress" });
+  #scheduleProgress(): void {
+    const { dirty } = this.#scene;
+    if (this.#timer !== null || this.#dead || (!dirty.answer && !dirty.live)) return;
+    const { clock, settings } = this.#gateway;
+    const wait = Math.max(0, this.#edited_at + settings.discord.edit_interval_ms - clock.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#push({ kind: "progress" });
     }, wait);
-  };
+  }
 
-  const revealLater = (turn_seq: number): void => {
-    setTimeout(() => {
-      if (scene.turn?.seq === turn_seq && !scene.turn.live_shown) push({ kind: "reveal" });
-    }, REVEAL_AFTER_MS).unref();
-  };
+  #revealLater(turn_seq: number): void {
+    const timer = setTimeout(() => {
+      const { turn } = this.#scene;
+      if (turn?.seq === turn_seq && !turn.live_shown) this.#push({ kind: "reveal" });
+    }, REVEAL_AFTER_MS);
+    timer.unref();
+  }
 
-  const learnKind = async (): Promise<void> => {
-    if (kind_known) return;
-    const known = await gateway.routes.find(route.channel_id);
+  async #learnKind(): Promise<void> {
+    if (this.#kind_known) return;
+    const known = await this.#gateway.routes.find(this.#scene.route_channel_id);
     if (!known.ok) throw new DeliveryUnavailable(known.error);
-    if (known.value !== null) scene.kind = known.value.kind;
-    kind_known = true;
-  };
+    if (known.value !== null) this.#scene.kind = known.value.kind;
+    this.#kind_known = true;
+  }
 
-  const leave = async (): Promise<void> => {
-    dead = true;
-    tasks.length = 0;
-    if (timer !== null) clearTimeout(timer);
-    const asker = scene.turn?.asker ?? scene.last_asker;
-    await closeForGonePlace(gateway, { ...place, ws_id: scene.ws_id, kind: scene.kind, asker });
-  };
-
-  return {
-    accept(frame) {
-      const last = tasks.at(-1);
-      if (last?.kind === "frame" && frame.event.type === "content" && last.frame.event.type === "content") {
-        tasks[tasks.length - 1] = { kind: "frame", frame: { ...frame, event: { type: "content", text: last.frame.event.text + frame.event.text } } };
-        return;
-      }
-      push({ kind: "frame", frame });
-    },
-    deleted: (message_id) => push({ kind: "deleted", message_id }),
-    gone: () => push({ kind: "gone" }),
-    idle: () => !running && tasks.length === 0 && scene.turn === null,
-  };
+  async #leave(): Promise<void> {
+    this.#dead = true;
+    this.#tasks.length = 0;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const { route_channel_id, ws_id, kind, turn, last_asker } = this.#scene;
+    await closeForGonePlace(this.#gateway, { route_channel_id, ws_id, kind, asker: turn?.asker ?? last_asker });
+  }
 }
 
 /** A question that is told again after a reconnection, and of which this stage does not know. */

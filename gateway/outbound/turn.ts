@@ -68,7 +68,10 @@ export function addTools(turn: Turn, items: readonly ApprovalItem[], nested: boo
 export function setTool(turn: Turn, call_id: string, name: string, change: Partial<LiveTool>): void {
   const before = turn.tools.get(call_id);
   if (before === undefined && turn.tools.size >= TOOLS_MAX) return;
-  turn.tools.set(call_id, { ...(before ?? { call_id, header: name, status: "running", last_line: "", nested: false }), ...change });
+  turn.tools.set(call_id, {
+    ...(before ?? { call_id, header: name, status: "running", last_line: "", nested: false }),
+    ...change,
+  });
 }
 
 export function liveStateOf(turn: Turn): LiveCardState {

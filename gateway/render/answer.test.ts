@@ -50,8 +50,16 @@ test("blank answers give no message (DREN-06)", () => {
 
 test("the footer says model, time, tokens, context and cost", () => {
   const status: StatusEvent = {
-    type: "status", prompt_tokens: 3000, completion_tokens: 100, total_tokens: 3100, context_window: 22_000, pct: 14.1, effort: "", model_alias: "fast",
-    duration_ms: 12_300, cost_usd: 0.021,
+    type: "status",
+    prompt_tokens: 3000,
+    completion_tokens: 100,
+    total_tokens: 3100,
+    context_window: 22_000,
+    pct: 14.1,
+    effort: "",
+    model_alias: "fast",
+    duration_ms: 12_300,
+    cost_usd: 0.021,
   };
   expect(footer(status)).toBe("-# fast · 12 s · 3.1k tokens · 14 % · $0.02");
 });

@@ -24,7 +24,9 @@ const encoder = new TextEncoder();
 export function answerViews(text: string, footer: string | null): TextView[] {
   if (isBlank(text)) return [];
   const files: ViewFile[] = [];
-  const shown = segmentsOf(text).map((segment) => finishedSegment(segment, files)).join("\n");
+  const shown = segmentsOf(text)
+    .map((segment) => finishedSegment(segment, files))
+    .join("\n");
   const parts = splitText(shown, ANSWER_PART_LENGTH);
   const views = parts.length > ANSWER_MESSAGES_MAX ? [headView(text, shown)] : parts.map(textView);
   const last = views.at(-1);
@@ -37,7 +39,9 @@ export function answerViews(text: string, footer: string | null): TextView[] {
 /** The messages that show an answer while it is being written. */
 export function growingViews(text: string): TextView[] {
   if (isBlank(text)) return [];
-  const shown = segmentsOf(text.slice(0, STREAMED_LENGTH_MAX)).map((segment) => codeOf(segment) ?? tableOf(segment) ?? textOf(segment)).join("\n");
+  const shown = segmentsOf(text.slice(0, STREAMED_LENGTH_MAX))
+    .map((segment) => codeOf(segment) ?? tableOf(segment) ?? textOf(segment))
+    .join("\n");
   return splitText(shown, ANSWER_PART_LENGTH).slice(0, ANSWER_MESSAGES_MAX).map(textView);
 }
 
@@ -85,13 +89,61 @@ function textOf(segment: Segment): string {
 }
 
 const EXTENSIONS = new Map<string, string>([
-  ["python", "py"], ["py", "py"], ["javascript", "js"], ["js", "js"], ["typescript", "ts"], ["ts", "ts"], ["tsx", "tsx"], ["jsx", "jsx"],
-  ["bash", "sh"], ["sh", "sh"], ["shell", "sh"], ["zsh", "sh"], ["powershell", "ps1"], ["json", "json"], ["yaml", "yaml"], ["yml", "yaml"],
-  ["toml", "toml"], ["html", "html"], ["css", "css"], ["scss", "scss"], ["sql", "sql"], ["rust", "rs"], ["rs", "rs"], ["go", "go"],
-  ["java", "java"], ["kotlin", "kt"], ["swift", "swift"], ["c", "c"], ["cpp", "cpp"], ["c++", "cpp"], ["csharp", "cs"], ["cs", "cs"],
-  ["ruby", "rb"], ["rb", "rb"], ["php", "php"], ["perl", "pl"], ["lua", "lua"], ["r", "r"], ["scala", "scala"], ["haskell", "hs"],
-  ["elixir", "ex"], ["dockerfile", "dockerfile"], ["makefile", "mk"], ["xml", "xml"], ["svg", "svg"], ["csv", "csv"], ["diff", "diff"],
-  ["patch", "patch"], ["markdown", "md"], ["md", "md"], ["tex", "tex"], ["latex", "tex"], ["vue", "vue"], ["zig", "zig"], ["nix", "nix"],
+  ["python", "py"],
+  ["py", "py"],
+  ["javascript", "js"],
+  ["js", "js"],
+  ["typescript", "ts"],
+  ["ts", "ts"],
+  ["tsx", "tsx"],
+  ["jsx", "jsx"],
+  ["bash", "sh"],
+  ["sh", "sh"],
+  ["shell", "sh"],
+  ["zsh", "sh"],
+  ["powershell", "ps1"],
+  ["json", "json"],
+  ["yaml", "yaml"],
+  ["yml", "yaml"],
+  ["toml", "toml"],
+  ["html", "html"],
+  ["css", "css"],
+  ["scss", "scss"],
+  ["sql", "sql"],
+  ["rust", "rs"],
+  ["rs", "rs"],
+  ["go", "go"],
+  ["java", "java"],
+  ["kotlin", "kt"],
+  ["swift", "swift"],
+  ["c", "c"],
+  ["cpp", "cpp"],
+  ["c++", "cpp"],
+  ["csharp", "cs"],
+  ["cs", "cs"],
+  ["ruby", "rb"],
+  ["rb", "rb"],
+  ["php", "php"],
+  ["perl", "pl"],
+  ["lua", "lua"],
+  ["r", "r"],
+  ["scala", "scala"],
+  ["haskell", "hs"],
+  ["elixir", "ex"],
+  ["dockerfile", "dockerfile"],
+  ["makefile", "mk"],
+  ["xml", "xml"],
+  ["svg", "svg"],
+  ["csv", "csv"],
+  ["diff", "diff"],
+  ["patch", "patch"],
+  ["markdown", "md"],
+  ["md", "md"],
+  ["tex", "tex"],
+  ["latex", "tex"],
+  ["vue", "vue"],
+  ["zig", "zig"],
+  ["nix", "nix"],
 ]);
 
 /** The file extension for a code block's language; `txt` for one we do not know. */

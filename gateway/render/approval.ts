@@ -54,7 +54,10 @@ export function approvalCard(state: ApprovalCardState): CardView {
   for (const item of shown) blocks.push(...callBlocks(state, item, asked.length, room, files));
   if (asked.length > shown.length) {
     const rest = asked.slice(CALLS_SHOWN_MAX);
-    files.push({ name: "more-calls.txt", bytes: encoder.encode(rest.map((item) => `${item.header}\n${showInvisible(item.preview)}`).join("\n\n")) });
+    files.push({
+      name: "more-calls.txt",
+      bytes: encoder.encode(rest.map((item) => `${item.header}\n${showInvisible(item.preview)}`).join("\n\n")),
+    });
     blocks.push({ kind: "text", text: `And ${rest.length} more:` }, { kind: "file", name: "more-calls.txt" });
   }
   const aside = asideOf(state.items);
@@ -67,7 +70,8 @@ export function approvalCard(state: ApprovalCardState): CardView {
 export function decisionText(decision: CallDecision): string {
   const who = decision.by === null ? "" : ` by **${plainText(decision.by)}**`;
   const when = decision.at === null ? "" : ` at ${momentText(decision.at)}`;
-  const feedback = decision.feedback === null || decision.feedback === "" ? "" : `: “${plainText(clip(decision.feedback, 100))}”`;
+  const feedback =
+    decision.feedback === null || decision.feedback === "" ? "" : `: “${plainText(clip(decision.feedback, 100))}”`;
   return `${decisionWord(decision)}${who}${when}${feedback}`;
 }
 
@@ -94,7 +98,13 @@ function titleOf(state: ApprovalCardState, asked: number, open: number): string 
   return `${who}**may I do ${what}?**${until}`;
 }
 
-function callBlocks(state: ApprovalCardState, item: ApprovalItem, asked: number, room: number, files: ViewFile[]): Block[] {
+function callBlocks(
+  state: ApprovalCardState,
+  item: ApprovalItem,
+  asked: number,
+  room: number,
+  files: ViewFile[],
+): Block[] {
   const decision = state.decisions.get(item.call_id);
   const number = asked === 1 ? "" : `${askedItems(state.items).indexOf(item) + 1}. `;
   const lines = [`${number}${inlineCode(item.header, HEADER_LENGTH_MAX)}`];
@@ -109,7 +119,10 @@ function callBlocks(state: ApprovalCardState, item: ApprovalItem, asked: number,
     blocks.push({ kind: "file", name });
   }
   if (decision === undefined && asked > 1 && asked <= CALLS_WITH_BUTTONS_MAX) {
-    const buttons = [press("approve", state.cycle_id, item.call_id, "Approve", "good"), press("deny", state.cycle_id, item.call_id, "Deny", "bad")];
+    const buttons = [
+      press("approve", state.cycle_id, item.call_id, "Approve", "good"),
+      press("deny", state.cycle_id, item.call_id, "Deny", "bad"),
+    ];
     const known = buttons.filter((button) => button !== null);
     if (known.length > 0) blocks.push({ kind: "buttons", buttons: known });
   }
@@ -135,7 +148,9 @@ function languageOf(item: ApprovalItem): string {
 /** What runs unasked or not at all. */
 function asideOf(items: readonly ApprovalItem[]): string {
   const others = items.filter((item) => !item.needs_approval || item.error !== null).slice(0, 5);
-  const always = [...new Set(askedItems(items).map((item) => item.approval_label))].slice(0, 3).map((label) => inlineCode(label, 60));
+  const always = [...new Set(askedItems(items).map((item) => item.approval_label))]
+    .slice(0, 3)
+    .map((label) => inlineCode(label, 60));
   const lines = others.map((item) => {
     const said = item.error === null ? "runs without asking" : `cannot run: ${plainText(clip(item.error, 120))}`;
     return `-# ${inlineCode(item.header, 80)} ${said}`;
@@ -154,7 +169,13 @@ function cycleButtons(cycle_id: string, asked: number): Button[] {
   ].filter((button) => button !== null);
 }
 
-function press(verb: string, cycle_id: string, call_id: string | null, label: string, style: PressButton["style"]): PressButton | null {
+function press(
+  verb: string,
+  cycle_id: string,
+  call_id: string | null,
+  label: string,
+  style: PressButton["style"],
+): PressButton | null {
   const id = encodeCustomId(verb, cycle_id, call_id);
   return id === null ? null : { kind: "press", id, label, style };
 }

@@ -9,12 +9,25 @@ import { failureView, notificationViews } from "./words.ts";
 
 function item(overrides: Partial<ApprovalItem> = {}): ApprovalItem {
   return {
-    call_id: "call_1", header: "bash: ls", preview: "ls", func_name: "bash", approval_label: "bash", needs_approval: true, error: null, ...overrides,
+    call_id: "call_1",
+    header: "bash: ls",
+    preview: "ls",
+    func_name: "bash",
+    approval_label: "bash",
+    needs_approval: true,
+    error: null,
+    ...overrides,
   };
 }
 
 function card(items: ApprovalItem[], decisions: [string, CallDecision][] = []): CardView {
-  const state: ApprovalCardState = { cycle_id: "cycle_1", items, expires_at: null, decisions: new Map(decisions), asked: "<@1>" };
+  const state: ApprovalCardState = {
+    cycle_id: "cycle_1",
+    items,
+    expires_at: null,
+    decisions: new Map(decisions),
+    asked: "<@1>",
+  };
   return approvalCard(state);
 }
 
@@ -23,7 +36,9 @@ function textOf(view: CardView): string {
 }
 
 function buttonsOf(view: CardView): string[] {
-  return view.blocks.flatMap((block) => (block.kind === "buttons" ? block.buttons.map((button) => (button.kind === "press" ? button.id : "")) : []));
+  return view.blocks.flatMap((block) =>
+    block.kind === "buttons" ? block.buttons.map((button) => (button.kind === "press" ? button.id : "")) : [],
+  );
 }
 
 function partsOf(view: CardView): number {
@@ -58,7 +73,13 @@ test("a long script shows head and tail and is attached whole", () => {
 test("any number of calls keeps the platform's limits", () => {
   for (const count of [1, 2, 5, 6, 8, 9, 40, 128]) {
     const items = Array.from({ length: count }, (_unused, index) =>
-      item({ call_id: `call_${index}`, header: `bash: ${"h".repeat(300)}`, preview: "x".repeat(3000), notes: ["n".repeat(400), "n", "n", "n"] }));
+      item({
+        call_id: `call_${index}`,
+        header: `bash: ${"h".repeat(300)}`,
+        preview: "x".repeat(3000),
+        notes: ["n".repeat(400), "n", "n", "n"],
+      }),
+    );
     const view = card(items);
     expect(textOf(view).length).toBeLessThanOrEqual(4000);
     expect(partsOf(view)).toBeLessThanOrEqual(40);
@@ -69,7 +90,9 @@ test("any number of calls keeps the platform's limits", () => {
 
 test("a call that cannot run is never approvable, one that runs unasked is named (APPR-09, APPR-10)", () => {
   const view = card([
-    item(), item({ call_id: "call_2", header: "bash: broken", error: "no such folder" }), item({ call_id: "call_3", header: "search: x", needs_approval: false }),
+    item(),
+    item({ call_id: "call_2", header: "bash: broken", error: "no such folder" }),
+    item({ call_id: "call_3", header: "search: x", needs_approval: false }),
   ]);
   expect(buttonsOf(view)).toHaveLength(4);
   expect(textOf(view)).toContain("cannot run: no such folder");
@@ -77,24 +100,47 @@ test("a call that cannot run is never approvable, one that runs unasked is named
 });
 
 test("a decided card says what, who and when, and has no buttons", () => {
-  const decision: CallDecision = { approved: false, reason: "person", by: "Ada", at: "2026-12-01T12:03:00.000Z", feedback: "not *today*", always: false };
+  const decision: CallDecision = {
+    approved: false,
+    reason: "person",
+    by: "Ada",
+    at: "2026-12-01T12:03:00.000Z",
+    feedback: "not *today*",
+    always: false,
+  };
   const view = card([item()], [["call_1", decision]]);
   expect(textOf(view)).toContain("⛔ Denied by **Ada** at <t:1796126580:t>: “not \\*today\\*”");
   expect(buttonsOf(view)).toEqual([]);
-  expect(textOf(card([item()], [["call_1", { ...decision, reason: "expired", by: null }]]))).toContain("Nobody answered in time");
+  expect(textOf(card([item()], [["call_1", { ...decision, reason: "expired", by: null }]]))).toContain(
+    "Nobody answered in time",
+  );
 });
 
 test("custom ids come back as they were, or are not made (APPR-07)", () => {
-  expect(decodeCustomId(encodeCustomId("approve", "c:1%", "call:2") ?? "")).toEqual({ verb: "approve", subject: "c:1%", call_id: "call:2" });
+  expect(decodeCustomId(encodeCustomId("approve", "c:1%", "call:2") ?? "")).toEqual({
+    verb: "approve",
+    subject: "c:1%",
+    call_id: "call:2",
+  });
   expect(encodeCustomId("approve", "c", "x".repeat(100))).toBeNull();
   expect(decodeCustomId("hello")).toBeNull();
 });
 
 test("the live card shows the last steps and Stop, and folds to one line", () => {
   const tools = Array.from({ length: 9 }, (_unused, index) => ({
-    call_id: `${index}`, header: `bash: step ${index}`, status: "done" as const, last_line: "", nested: false,
+    call_id: `${index}`,
+    header: `bash: step ${index}`,
+    status: "done" as const,
+    last_line: "",
+    nested: false,
   }));
-  const live = { turn_seq: 3, state: "running" as const, started_at: null, tools, queued: [{ msg_id: "m", content: "and *this*" }] };
+  const live = {
+    turn_seq: 3,
+    state: "running" as const,
+    started_at: null,
+    tools,
+    queued: [{ msg_id: "m", content: "and *this*" }],
+  };
   expect(textOf(liveCard(live))).toContain("3 earlier steps");
   expect(textOf(liveCard(live))).toContain("✓ `bash: step 8`");
   expect(textOf(liveCard(live))).toContain("Queued: and \\*this\\*");
@@ -106,7 +152,9 @@ test("a long plan is attached; a decided one has no buttons", () => {
   const open = planCard("r1", "step\n".repeat(2000), 2, null);
   expect(open.files[0]?.name).toBe("plan.md");
   expect(buttonsOf(open)).toEqual(["plan_accept:r1", "plan_changes:r1", "plan_reject:r1"]);
-  expect(textOf(planCard("r1", "x", 1, { feedback: "reject", by: "Ada", at: null }))).toContain("⛔ Rejected by **Ada**");
+  expect(textOf(planCard("r1", "x", 1, { feedback: "reject", by: "Ada", at: null }))).toContain(
+    "⛔ Rejected by **Ada**",
+  );
 });
 
 test("a title cannot break out, and title and message are split under the limit (NTFY-16)", () => {

@@ -1,7 +1,7 @@
 /** The platform's limit for a button's id. */
 export const CUSTOM_ID_LENGTH_MAX = 100;
 
-/** What a press means: a verb and what it is about. Ids live in messages for ever, so a verb is never given another meaning. */
+/** What a press means: a verb and what it is about. Ids live in messages for ever, so no verb gets another meaning. */
 export interface CustomId {
   verb: string;
   /** An approval cycle, a plan review, or the entry that a button stands under. */

@@ -4,16 +4,21 @@
  */
 
 /** Zero-width, bidirectional and other characters that change what is read without being seen. */
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const INVISIBLE = new RegExp(
+  [
+    "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5",
+    "\\u180b-\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0",
+    "\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]",
+  ].join(""),
+  "gu",
+);
 
 /** Names each invisible character by its code point, such as `⟨U+202E⟩`. Line breaks and tabs stay. */
 export function showInvisible(text: string): string {
-  return text
-    .replace(/\r\n/g, "\n")
-    .replace(INVISIBLE, (character) => {
-      const code = character.codePointAt(0) ?? 0;
-      return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-    });
+  return text.replace(/\r\n/g, "\n").replace(INVISIBLE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
 }
 
 /** A fenced block that shows `text` literally: fences inside it are replaced by look-alikes. */
@@ -24,7 +29,10 @@ export function codeBlock(text: string, language = ""): string {
 
 /** One line as inline code, cut to `length_max` characters. */
 export function inlineCode(text: string, length_max = 200): string {
-  const shown = showInvisible(text).replace(/\s*\n\s*/g, " ⏎ ").replaceAll("`", "\u02cb").trim();
+  const shown = showInvisible(text)
+    .replace(/\s*\n\s*/g, " ⏎ ")
+    .replaceAll("`", "\u02cb")
+    .trim();
   return `\`${clip(shown === "" ? " " : shown, length_max)}\``;
 }
 

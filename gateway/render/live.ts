@@ -27,7 +27,10 @@ export interface LiveCardState {
 const TOOLS_SHOWN_MAX = 6;
 const QUEUED_SHOWN_MAX = 3;
 
-const STATUS_MARK = { waiting: "⏸", running: "⏳", done: "✓", failed: "✗", denied: "⛔" } as const satisfies Record<LiveTool["status"], string>;
+const STATUS_MARK = { waiting: "⏸", running: "⏳", done: "✓", failed: "✗", denied: "⛔" } as const satisfies Record<
+  LiveTool["status"],
+  string
+>;
 
 /** The card while the turn runs. */
 export function liveCard(live: LiveCardState): CardView {
@@ -39,7 +42,9 @@ export function liveCard(live: LiveCardState): CardView {
     lines.push(`${tool.nested ? "↳ " : ""}${STATUS_MARK[tool.status]} ${inlineCode(tool.header, 120)}`);
     if (tool.status === "running" && tool.last_line.trim() !== "") lines.push(`-# ${inlineCode(tool.last_line, 120)}`);
   }
-  for (const message of live.queued.slice(0, QUEUED_SHOWN_MAX)) lines.push(`-# Queued: ${plainText(clip(message.content, 100))}`);
+  for (const message of live.queued.slice(0, QUEUED_SHOWN_MAX)) {
+    lines.push(`-# Queued: ${plainText(clip(message.content, 100))}`);
+  }
   if (live.queued.length > QUEUED_SHOWN_MAX) lines.push(`-# and ${live.queued.length - QUEUED_SHOWN_MAX} more queued`);
   const blocks: Block[] = [
     { kind: "text", text: lines.join("\n") },
@@ -49,7 +54,12 @@ export function liveCard(live: LiveCardState): CardView {
 }
 
 /** What is left of the card when the turn is over. */
-export function foldedCard(live: LiveCardState, outcome: TurnOutcome, duration_ms: number | null, footer: string | null): CardView {
+export function foldedCard(
+  live: LiveCardState,
+  outcome: TurnOutcome,
+  duration_ms: number | null,
+  footer: string | null,
+): CardView {
   const steps = live.tools.length;
   const failed = live.tools.filter((tool) => tool.status === "failed").length;
   const figures = [

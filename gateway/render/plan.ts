@@ -18,14 +18,22 @@ const PLAN_LENGTH_MAX = 3000;
 export function planCard(review_id: string, content: string, round: number, decision: PlanDecision | null): CardView {
   const shown = splitText(content, PLAN_LENGTH_MAX)[0] ?? "The plan is empty.";
   const files: ViewFile[] = [];
-  const blocks: Block[] = [{ kind: "text", text: round > 1 ? `**The plan, draft ${round}**` : "**The plan**" }, { kind: "text", text: shown }];
+  const blocks: Block[] = [
+    { kind: "text", text: round > 1 ? `**The plan, draft ${round}**` : "**The plan**" },
+    { kind: "text", text: shown },
+  ];
   if (shown.length < content.trimEnd().length) {
     files.push({ name: "plan.md", bytes: new TextEncoder().encode(content) });
     blocks.push({ kind: "file", name: "plan.md" });
   }
   if (decision !== null) blocks.push({ kind: "text", text: planDecisionText(decision) });
   else blocks.push({ kind: "buttons", buttons: planButtons(review_id) });
-  return { kind: "card", colour: decision === null ? "blue" : decision.feedback === "" ? "green" : "grey", blocks, files };
+  return {
+    kind: "card",
+    colour: decision === null ? "blue" : decision.feedback === "" ? "green" : "grey",
+    blocks,
+    files,
+  };
 }
 
 /** One line about how a review ended. */

@@ -29,7 +29,11 @@ export function segmentsOf(text: string): Segment[] {
       endProse();
       const end = tableEnd(lines, index + 2);
       const table = lines.slice(index, end);
-      segments.push({ kind: "table", text: table.join("\n"), rows: [line, ...lines.slice(index + 2, end)].map(cellsOf) });
+      segments.push({
+        kind: "table",
+        text: table.join("\n"),
+        rows: [line, ...lines.slice(index + 2, end)].map(cellsOf),
+      });
       index = end;
     } else {
       prose.push(line);
@@ -40,12 +44,22 @@ export function segmentsOf(text: string): Segment[] {
   return segments;
 }
 
-function readCode(lines: readonly string[], start: number, marker: string, info: string): { segment: Segment; next: number } {
+function readCode(
+  lines: readonly string[],
+  start: number,
+  marker: string,
+  info: string,
+): { segment: Segment; next: number } {
   const language = info.trim().split(/\s+/)[0] ?? "";
   const closes = new RegExp(`^ {0,3}\\${marker[0] ?? "`"}{${marker.length},}\\s*$`);
   let end = start + 1;
   while (end < lines.length && !closes.test(lines[end] ?? "")) end += 1;
-  const segment: Segment = { kind: "code", language, code: lines.slice(start + 1, end).join("\n"), closed: end < lines.length };
+  const segment: Segment = {
+    kind: "code",
+    language,
+    code: lines.slice(start + 1, end).join("\n"),
+    closed: end < lines.length,
+  };
   return { segment, next: end + 1 };
 }
 
@@ -61,6 +75,9 @@ function tableEnd(lines: readonly string[], start: number): number {
 
 /** The cells of a row; `\|` is a bar inside a cell. */
 function cellsOf(line: string): string[] {
-  const inner = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  const inner = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { splitParts, splitText } from "./split.ts";
 
@@ -18,10 +18,34 @@ function openFence(text: string): string | null {
 }
 
 const pieces = fc.constantFrom(
-  "word ", "\n", "\n\n", "```", "```python\n", "````\n", "~~~\n", "\n```\n", "> ", ">>> ", "- item\n", "1. one\n", "👩‍👩‍👧‍👦", "é", "\u200b",
-  "https://example.org/a/b?c=d", "[a link](https://example.org/x)", "    indented\n", "`", "x".repeat(90), "\t", "漢字", "\ud83d",
+  "word ",
+  "\n",
+  "\n\n",
+  "```",
+  "```python\n",
+  "````\n",
+  "~~~\n",
+  "\n```\n",
+  "> ",
+  ">>> ",
+  "- item\n",
+  "1. one\n",
+  "👩‍👩‍👧‍👦",
+  "é",
+  "\u200b",
+  "https://example.org/a/b?c=d",
+  "[a link](https://example.org/x)",
+  "    indented\n",
+  "`",
+  "x".repeat(90),
+  "\t",
+  "漢字",
+  "\ud83d",
 );
-const markdown = fc.oneof(fc.array(pieces, { maxLength: 120 }).map((all) => all.join("")), fc.string({ unit: "binary", maxLength: 1500 }));
+const markdown = fc.oneof(
+  fc.array(pieces, { maxLength: 120 }).map((all) => all.join("")),
+  fc.string({ unit: "binary", maxLength: 1500 }),
+);
 
 test("any text gives parts that fit, and together they are the text (DREN-02, DREN-05)", () => {
   fc.assert(
@@ -67,11 +91,15 @@ test("a fence that begins near the limit does not push a part over it (DREN-02)"
 });
 
 test("language, indentation and blank lines survive the cut of a code block (DREN-03)", () => {
-  const code = Array.from({ length: 60 }, (_, index) => (index % 7 === 0 ? "" : `    line_${index} = ${index}`)).join("\n");
+  const code = Array.from({ length: 60 }, (_, index) => (index % 7 === 0 ? "" : `    line_${index} = ${index}`)).join(
+    "\n",
+  );
   const parts = splitText(`Look:\n\`\`\`python\n${code}\n\`\`\`\nDone.`, 300);
   expect(parts.length).toBeGreaterThan(3);
   for (const part of parts.slice(1)) expect(part.startsWith("```python\n")).toBe(true);
-  const restored = parts.map((part) => part.replace(/^(Look:\n)?```python\n/, "").replace(/\n```(\nDone\.)?$/, "")).join("\n");
+  const restored = parts
+    .map((part) => part.replace(/^(Look:\n)?```python\n/, "").replace(/\n```(\nDone\.)?$/, ""))
+    .join("\n");
   expect(restored).toBe(code);
 });
 

@@ -96,7 +96,9 @@ function walkLines(text: string, start: number, state: SplitState, room: number)
     const opens = walk.state.fence === null && after.fence !== null;
     if (opens && walk.line !== null) walk.paragraph = walk.line;
     const cut: Cut = { end, next: Math.min(end + 1, text.length), state_at_end: after, state: after };
-    if (after.fence === null && line.trim() === "" && walk.line !== null) walk.paragraph = { ...walk.line, next: cut.next, state: after };
+    if (after.fence === null && line.trim() === "" && walk.line !== null) {
+      walk.paragraph = { ...walk.line, next: cut.next, state: after };
+    }
     // A code block's first line is not left alone at the end of a part.
     if (!opens || walk.line === null) walk.line = opens ? null : cut;
     walk.position = cut.next;
@@ -118,7 +120,7 @@ function lineLength(text: string, position: number, room: number): number {
   return found === -1 ? window.length : found;
 }
 
-/** Cuts inside the line that does not fit: between words, else between characters, never inside a link that fits a message. */
+/** Cuts inside the line that does not fit: between words, else between characters, never inside a link that fits. */
 function cutLine(text: string, start: number, walk: Walk, room: number): Cut | null {
   const used = walk.position - start;
   const available = room - used - closing(walk.state).length;
@@ -150,7 +152,9 @@ function proseCut(window: string, available: number): { end: number; skip: numbe
     const trimmed = window.slice(0, link).trimEnd().length;
     if (trimmed > 0) return { end: trimmed, skip: link - trimmed };
   }
-  if (space > available * 0.5) return { end: space, skip: /^[ \t]*/.exec(window.slice(space, available + 1))?.[0].length ?? 0 };
+  if (space > available * 0.5) {
+    return { end: space, skip: /^[ \t]*/.exec(window.slice(space, available + 1))?.[0].length ?? 0 };
+  }
   return { end: characterCut(window, available), skip: 0 };
 }
 

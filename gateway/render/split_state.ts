@@ -1,4 +1,4 @@
-/** Fences and markers longer than these are no Markdown that anybody writes; they are taken as text, so that a part always has room. */
+/** Longer fences and markers are no Markdown that anybody writes; they are taken as text, so that a part always has room. */
 const FENCE_LENGTH_MAX = 10;
 const PREFIX_LENGTH_MAX = 6;
 const LANGUAGE_LENGTH_MAX = 20;
@@ -32,7 +32,12 @@ export function afterLine(state: SplitState, line: string): SplitState {
   if (state.in_line) return { ...state, in_line: false, line_quote: "" };
   const match = line.length > FENCE_LINE_LENGTH_MAX ? null : FENCE_LINE.exec(line);
   const quoted_to_end = state.quoted_to_end || (state.fence === null && line.startsWith(">>> "));
-  return { fence: match === null ? state.fence : fenceAfter(state.fence, match), quoted_to_end, line_quote: "", in_line: false };
+  return {
+    fence: match === null ? state.fence : fenceAfter(state.fence, match),
+    quoted_to_end,
+    line_quote: "",
+    in_line: false,
+  };
 }
 
 /** The state after a line that was cut before its end. */

@@ -7,8 +7,15 @@ const COLUMNS_MAX = 40;
 export function alignTable(rows: readonly (readonly string[])[]): { text: string; width: number } {
   const columns = Math.min(COLUMNS_MAX, rows[0]?.length ?? 0);
   const cells = rows.map((row) => Array.from({ length: columns }, (_unused, column) => plainCell(row[column] ?? "")));
-  const widths = Array.from({ length: columns }, (_unused, column) => Math.max(1, ...cells.map((row) => columnsOf(row[column] ?? ""))));
-  const lines = cells.map((row) => row.map((cell, column) => pad(cell, widths[column] ?? 1)).join("  ").trimEnd());
+  const widths = Array.from({ length: columns }, (_unused, column) =>
+    Math.max(1, ...cells.map((row) => columnsOf(row[column] ?? ""))),
+  );
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 1))
+      .join("  ")
+      .trimEnd(),
+  );
   const rule = widths.map((width) => "─".repeat(width)).join("  ");
   const width = widths.reduce((sum, each) => sum + each + 2, -2);
   return { text: [lines[0] ?? "", rule, ...lines.slice(1)].join("\n"), width };
@@ -26,8 +33,14 @@ function pad(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - columnsOf(cell)));
 }
 
-const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const ZERO = /[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f]/;
+const WIDE = new RegExp(
+  [
+    "[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f",
+    "\\uff00-\\uff60\\uffe0-\\uffe6\\u{1f300}-\\u{1faff}\\u{20000}-\\u{3fffd}]",
+  ].join(""),
+  "u",
+);
+const ZERO = new RegExp("[\\u0300-\\u036f\\u200b-\\u200f\\ufe00-\\ufe0f]");
 
 /** Columns of a fixed-width font. */
 export function columnsOf(text: string): number {

@@ -9,7 +9,10 @@ const MESSAGE_LENGTH_SHOWN_MAX = 1500;
 export function failureView(message: string, retry_at: string | null, seq: number): TextView {
   const when = retry_at === null ? "" : `\n-# It is likely to work again ${momentText(retry_at, "R")}.`;
   const words = splitText(message, MESSAGE_LENGTH_SHOWN_MAX)[0] ?? "Something went wrong, and nobody said what.";
-  return { ...textView(`⚠️ ${words}${when}`), buttons: [{ kind: "press", id: `retry:${seq}`, label: "Retry", style: "neutral" }] };
+  return {
+    ...textView(`⚠️ ${words}${when}`),
+    buttons: [{ kind: "press", id: `retry:${seq}`, label: "Retry", style: "neutral" }],
+  };
 }
 
 /** A notification's messages. The title is words alone: it can neither format nor break out of its line. */
@@ -22,5 +25,13 @@ export function notificationViews(title: string | null, message: string): TextVi
 export function asideView(text: string): TextView {
   const lines = (splitText(text, MESSAGE_LENGTH_SHOWN_MAX)[0] ?? "").split("\n").filter((line) => line.trim() !== "");
   const fenced = lines.some((line) => line.trim().startsWith("```"));
-  return textView(fenced ? lines.join("\n") : lines.slice(0, 30).map((line) => `-# ${line}`).join("\n").slice(0, 1990));
+  return textView(
+    fenced
+      ? lines.join("\n")
+      : lines
+          .slice(0, 30)
+          .map((line) => `-# ${line}`)
+          .join("\n")
+          .slice(0, 1990),
+  );
 }

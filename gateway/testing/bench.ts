@@ -58,14 +58,18 @@ export async function startBench(
     server,
     settings,
     gateway: await start(),
-    link: (person) => void server.links.set(practice.userId(person), { user_id: person.toLowerCase(), scopes: "approve" }),
+    link: (person) =>
+      void server.links.set(practice.userId(person), { user_id: person.toLowerCase(), scopes: "approve" }),
     async begin(person, text) {
       const count = server.sent.length;
       const message = practice.as(person).say("general", `<@${practice.bot_id}> ${text}`);
       return { ...(await bench.sent(count + 1)), thread: message.id };
     },
     sent: (count) => until(() => server.sent[count - 1]),
-    sees: (channel, text) => practice.waitFor(() => practice.messages(channel).find((message) => matches(practice.messageAsText(message), text))),
+    sees: (channel, text) =>
+      practice.waitFor(() =>
+        practice.messages(channel).find((message) => matches(practice.messageAsText(message), text)),
+      ),
     turn(message, events) {
       server.emit(message.ws_id, userTurn(message));
       for (const event of events) server.emit(message.ws_id, event);

@@ -58,7 +58,9 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     services: new Map(),
     refuse: () => null,
     emit: (ws_id, event, extra) => emit(server, state, ws_id, event, extra),
-    dropStreams: () => state.streams.forEach((stream) => stream.destroy()),
+    dropStreams() {
+      for (const stream of state.streams) stream.destroy();
+    },
     streams: () => state.streams.size,
     close: () => app.close(),
   };
@@ -80,7 +82,13 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
 type App = FastifyInstance;
 type Named = Record<string, string>;
 
-function emit(server: ScriptedServer, state: State, ws_id: string, event: Event, extra: Partial<ChannelFrame> = {}): number {
+function emit(
+  server: ScriptedServer,
+  state: State,
+  ws_id: string,
+  event: Event,
+  extra: Partial<ChannelFrame> = {},
+): number {
   const entries = state.journal.get(ws_id) ?? [];
   const kept = Object.hasOwn(KEPT_EVENT_TYPES, event.type) && extra.child_ws_id === undefined;
   const seq = entries.length + 1;
@@ -89,7 +97,9 @@ function emit(server: ScriptedServer, state: State, ws_id: string, event: Event,
   if (kept) state.journal.set(ws_id, [...entries, frame]);
   for (const route of server.routes.values()) {
     if (route.ws_id !== ws_id) continue;
-    for (const stream of state.streams) stream.write(encodeSseFrame(JSON.stringify({ ...frame, channel_id: route.channel_id }), null));
+    for (const stream of state.streams) {
+      stream.write(encodeSseFrame(JSON.stringify({ ...frame, channel_id: route.channel_id }), null));
+    }
   }
   return seq;
 }
@@ -117,7 +127,9 @@ function addPlaces(app: App, server: ScriptedServer): void {
   app.get(PATHS.channel_link_of, (request, reply) => {
     const { channel_user_id = "" } = request.params as Named;
     const link = server.links.get(channel_user_id);
-    return link === undefined ? reply.code(404).send(nothing) : { ...link, channel_user_id, username: link.user_id, display_name: link.user_id };
+    return link === undefined
+      ? reply.code(404).send(nothing)
+      : { ...link, channel_user_id, username: link.user_id, display_name: link.user_id };
   });
   app.post(PATHS.channel_link, (request, reply) => {
     const { channel_user_id = "", token = "" } = request.body as Named;
@@ -130,17 +142,33 @@ function addPlaces(app: App, server: ScriptedServer): void {
     const links = [...server.links].filter(([, link]) => link.user_id === username);
     return { links: links.map(([channel_user_id]) => ({ channel_type: "discord", channel_user_id })) };
   });
+  addRoutes(app, server);
+}
+
+function addRoutes(app: App, server: ScriptedServer): void {
+  const nothing = { error: "Nothing is here." };
   app.get(PATHS.channel_routes, () => ({ routes: [...server.routes.values()] }));
   app.post(PATHS.channel_routes, (request) => {
     const body = request.body as ChannelRoute;
     const before = server.routes.get(body.channel_id);
     if (before !== undefined) return before;
-    const made = { ...body, channel_type: "discord", cursor_seq: body.cursor_seq ?? 0, created: new Date().toISOString() };
+    const made = {
+      ...body,
+      channel_type: "discord",
+      cursor_seq: body.cursor_seq ?? 0,
+      created: new Date().toISOString(),
+    };
     server.routes.set(body.channel_id, made);
     return made;
   });
-  app.get(PATHS.channel_route, (request, reply) => server.routes.get((request.params as Named)["channel_id"] ?? "") ?? reply.code(404).send(nothing));
-  app.delete(PATHS.channel_route, (request) => ({ status: server.routes.delete((request.params as Named)["channel_id"] ?? "") }));
+  app.get(
+    PATHS.channel_route,
+    (request, reply) =>
+      server.routes.get((request.params as Named)["channel_id"] ?? "") ?? reply.code(404).send(nothing),
+  );
+  app.delete(PATHS.channel_route, (request) => ({
+    status: server.routes.delete((request.params as Named)["channel_id"] ?? ""),
+  }));
   app.post(PATHS.channel_cursor, (request, reply) => {
     const route = server.routes.get((request.params as Named)["channel_id"] ?? "");
     if (route === undefined) return reply.code(404).send(nothing);
@@ -148,7 +176,9 @@ function addPlaces(app: App, server: ScriptedServer): void {
   });
   app.post(PATHS.channel_posted, (request) => {
     const body = request.body as PostedMessage;
-    server.posted = server.posted.filter((row) => row.channel_id !== body.channel_id || row.shows !== body.shows || row.part !== body.part);
+    server.posted = server.posted.filter(
+      (row) => row.channel_id !== body.channel_id || row.shows !== body.shows || row.part !== body.part,
+    );
     server.posted.push({ ...body, channel_type: "discord", created: "" });
     return { status: "ok" };
   });
@@ -165,7 +195,9 @@ function addPlaces(app: App, server: ScriptedServer): void {
     server.services.set(service_id, { url });
     return { status: "ok" };
   });
-  app.delete(PATHS.service, (request) => ({ status: server.services.delete((request.params as Named)["service_id"] ?? "") }));
+  app.delete(PATHS.service, (request) => ({
+    status: server.services.delete((request.params as Named)["service_id"] ?? ""),
+  }));
 }
 
 function addWorkstreams(app: App, server: ScriptedServer, state: State): void {
@@ -202,4 +234,3 @@ function record(server: ScriptedServer, request: FastifyRequest, reply: FastifyR
 function actorOf(request: FastifyRequest): string {
   return String(request.headers["x-turnstone-actor"] ?? "").replace("discord:", "");
 }
-
