@@ -17,7 +17,7 @@ import { createSpawner } from "../lib/spawn.ts";
 import { openWorkspace, type Workspace } from "../lib/workspace.ts";
 import { covers } from "../pipeline/covers.ts";
 import { createProviders } from "../providers/index.ts";
-import { builtInTools } from "../tools/index.ts";
+import { builtInTools, toolsWithoutBackEnd, type ToolOptions } from "../tools/index.ts";
 import { createSandbox, type Isolation } from "../tools/sandbox.ts";
 import { Bus } from "../workstream/bus.ts";
 import { createDelivery } from "../workstream/delivery.ts";
@@ -62,6 +62,15 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   const spawner = createSpawner({ env });
   const hidden_paths = [config.server.data_dir, dirname(config.config_path)];
   const isolation: Isolation = { sandbox: null, required: true, reason: "The sandbox has not been tried yet." };
+  const tool_options: ToolOptions = {
+    env,
+    isolation,
+    hidden_paths,
+    python: config.tools.python,
+    help_programs: config.tools.man_help_allow,
+    allow_private: config.tools.allow_private,
+    web_search: config.api,
+  };
   const sandboxTried = Promise.withResolvers<void>();
   const services: EngineServices = {
     store,
@@ -70,17 +79,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     breakers: new Breakers(clock),
     clock,
     log,
-    catalog: createCatalog(
-      loadDefinitions(),
-      builtInTools({
-        env,
-        isolation,
-        hidden_paths,
-        python: config.tools.python,
-        help_programs: config.tools.man_help_allow,
-        allow_private: config.tools.allow_private,
-      }),
-    ),
+    catalog: createCatalog(loadDefinitions(), builtInTools(tool_options), toolsWithoutBackEnd(tool_options)),
     ready: sandboxTried.promise,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
     redact,

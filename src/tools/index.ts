@@ -13,6 +13,7 @@ import type { Isolation } from "./sandbox.ts";
 import { createSearch } from "./search.ts";
 import { taskTool } from "./task.ts";
 import { webFetchTool } from "./web_fetch.ts";
+import { hasWebSearch, webSearchTool, type WebSearchOptions } from "./web_search.ts";
 import { writeFileTool } from "./write_file.ts";
 
 /** What the tools need to know of the host and its settings. */
@@ -29,11 +30,18 @@ export interface ToolOptions {
   help_programs: readonly string[];
   /** `host:port` of private hosts that `web_fetch` may reach. */
   allow_private: readonly string[];
+  /** What `web_search` uses for models that cannot search themselves. */
+  web_search: WebSearchOptions;
+}
+
+/** Names of tools that could do nothing here, so that no model is offered them. */
+export function toolsWithoutBackEnd(options: ToolOptions): ReadonlySet<string> {
+  return new Set(hasWebSearch(options.web_search) ? [] : ["web_search"]);
 }
 
 /** Every built-in tool, one line each. */
 export function builtInTools(options: ToolOptions): Tool[] {
-  const { env, isolation, hidden_paths, python, help_programs, allow_private } = options;
+  const { env, isolation, hidden_paths, python, help_programs, allow_private, web_search } = options;
   return [
     // One line each keeps additions apart.
     createBash({ env, isolation }),
@@ -49,6 +57,7 @@ export function builtInTools(options: ToolOptions): Tool[] {
     createSearch({ env, hidden_paths }),
     taskTool(),
     webFetchTool({ allow_private }),
+    webSearchTool(web_search),
     writeFileTool(),
   ];
 }
