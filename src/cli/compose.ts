@@ -15,7 +15,6 @@ import { renderMemoryIndex } from "../lib/memory_index.ts";
 import { createRedactor } from "../lib/redact.ts";
 import { createSpawner } from "../lib/spawn.ts";
 import { openWorkspace, type Workspace } from "../lib/workspace.ts";
-import { covers } from "../pipeline/covers.ts";
 import { createProviders } from "../providers/index.ts";
 import { builtInTools, toolsWithoutBackEnd, type ToolOptions } from "../tools/index.ts";
 import { createSandbox, type Isolation } from "../tools/sandbox.ts";
@@ -88,7 +87,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     settings: {
       skip_permissions: config.tools.skip_permissions,
       approval_timeout_s: config.approval.timeout,
-      rules: [],
+      rules: config.approval.rules,
       tool_timeout_s: config.tools.timeout,
       truncation: config.tools.truncation === 0 ? null : config.tools.truncation,
       agent_max_turns: config.tools.agent_max_turns,
@@ -108,7 +107,6 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
       shared: (await store.channels.routesOfWorkstream(row.ws_id)).length > 0,
       sandboxed: isolation.sandbox !== null,
     }),
-    covers,
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
     searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
   };

@@ -48,7 +48,7 @@ export const model = section({
   stall_timeout: whole({
     ...SILENCE_S,
     about: "seconds without a byte after which a stream counts as dead",
-    fallback: 120,
+    fallback: 60,
   }),
   capabilities,
   price: optional(price),

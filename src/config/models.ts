@@ -39,7 +39,7 @@ const EMPTY_MODEL: ModelTable = {
   model: null,
   effort: null,
   temperature: null,
-  stall_timeout: 120,
+  stall_timeout: 60,
   capabilities: {},
   price: null,
 };

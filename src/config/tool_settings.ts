@@ -67,10 +67,10 @@ export const sandbox = section({
 });
 
 const rule = section({
-  action: choice(["allow", "deny"], { about: "what happens to such a call", fallback: "deny", required: true }),
+  action: choice(["allow", "ask", "deny"], { about: "what happens to such a call", fallback: "deny", required: true }),
   tool: text({ about: "a tool's name; a * at its end stands for any rest", fallback: "", required: true }),
-  match: choice(["tool", "exact", "prefix"], { about: "how much of the call pattern must match", fallback: "tool" }),
-  pattern: text({ about: "the command, path or address, whole or how it begins", fallback: null }),
+  pattern: text({ about: "the command, path or address; * stands for anything", fallback: null, shown: "every call" }),
+  users: list(text({ about: "a user name", fallback: null }), { about: "for whom; empty for everybody" }),
   reason: text({ about: "what people and the model are told", fallback: null }),
 });
 

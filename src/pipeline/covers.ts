@@ -1,39 +1,77 @@
-import type { PolicyCall } from "./policy.ts";
+import { parseShell } from "../lib/shell_words.ts";
+import type { ShellCommand, ShellScript } from "../lib/shell_script.ts";
 
-/** What makes a shell line more than one plain command: such a line is covered by an exact pattern alone. */
-const SHELL_SYNTAX = /[;&|<>$`(){}\n\r\\!*?[\]~#]/;
+/** How a rule or grant speaks of a call: the whole text, its beginning, or a pattern in which `*` stands for anything. */
+export type Match = "exact" | "prefix" | "glob";
 
-/**
- * Whether a pattern covers what a call would do. `exact` is the same text. For bash, `prefix` and `glob` compare words of one
- * plain command: `git status` covers `git status --short`, never `git status; rm -rf x` nor `git statusx`. For paths and
- * other tools a prefix ends at a word or folder, and `*` in a glob stands for anything.
- */
-export function covers(call: PolicyCall, match: "exact" | "prefix" | "glob", pattern: string): boolean {
-  if (match === "exact") return call.subject === pattern;
-  if (call.name === "bash") return coversCommand(call.subject, match, pattern);
-  if (match === "prefix") return call.subject === pattern || /^[\s/?#]/.test(call.subject.slice(pattern.length)) && call.subject.startsWith(pattern);
-  return globExpression(pattern).test(call.subject);
+/** `unsure`: the script cannot be understood well enough to say. */
+export type Coverage = "yes" | "no" | "unsure";
+
+/** What a call would do, as rules and grants see it. */
+export interface CoveredCall {
+  name: string;
+  /** The command, path, address or other primary argument. */
+  subject: string;
 }
 
-function coversCommand(command: string, match: "prefix" | "glob", pattern: string): boolean {
-  if (match === "glob" && pattern === "*") return true;
-  if (SHELL_SYNTAX.test(command)) return false;
-  const words = command.trim().split(/\s+/);
+/**
+ * Whether a permission covers all that a call would do. Shell scripts are compared command by command and word by word:
+ * `git status` covers `git status --short`, never `git status; rm -rf x` nor `git statusx`, and no script that writes to files,
+ * sets variables or cannot be understood. Of paths and addresses a prefix ends at a folder.
+ */
+export function permits(call: CoveredCall, match: Match, pattern: string): boolean {
+  if (match === "exact") return call.subject === pattern;
+  if (call.name !== "bash") return coversText(call.subject, match, pattern);
+  if (match === "glob" && pattern.trim() === "*") return true;
+  const script = parseShell(call.subject);
+  const plain = script.doubts.length === 0 && script.commands.length > 0 && script.commands.every(isPlain);
+  return plain && script.commands.every((command) => coversCommand(command, match, pattern));
+}
+
+/**
+ * Whether a rule that forbids or asks touches anything that a call would do: one command of a script is enough. In a script
+ * that cannot be understood anything may hide.
+ */
+export function touches(call: CoveredCall, pattern: string): Coverage {
+  if (call.name !== "bash") return coversText(call.subject, "glob", pattern) ? "yes" : "no";
+  const script = parseShell(call.subject);
+  if (script.commands.some((command) => coversCommand(command, "glob", pattern))) return "yes";
+  return mayHide(script) ? "unsure" : "no";
+}
+
+function isPlain(command: ShellCommand): boolean {
+  const harmless = command.redirections.every(({ operator, target }) => isHarmless(operator, target.text));
+  return harmless && command.assignments.length === 0 && !command.background && command.in_function === null;
+}
+
+/** Joining the two outputs or throwing one away changes no file. */
+function isHarmless(operator: string, target: string): boolean {
+  return target === "/dev/null" || (operator.endsWith("&") && /^\d$/.test(target));
+}
+
+function mayHide(script: ShellScript): boolean {
+  return script.doubts.length > 0 || script.commands.some((command) => command.words[0]?.literal === false);
+}
+
+function coversCommand(command: ShellCommand, match: "prefix" | "glob", pattern: string): boolean {
   const wanted = pattern.trim().split(/\s+/);
   const open_ended = match === "prefix" || wanted.at(-1) === "*";
   const fixed = match === "glob" && open_ended ? wanted.slice(0, -1) : wanted;
+  const { words } = command;
   if (open_ended ? words.length < fixed.length : words.length !== fixed.length) return false;
-  return fixed.every((word, index) => globExpression(match === "glob" ? word : escapeStars(word)).test(words[index] ?? ""));
+  return fixed.every((piece, index) => {
+    const word = words[index];
+    if (word === undefined || !word.literal) return false;
+    return match === "glob" ? globExpression(piece).test(word.text) : piece === word.text;
+  });
 }
 
-function escapeStars(word: string): string {
-  return word.replaceAll("*", "\\*");
+function coversText(text: string, match: "prefix" | "glob", pattern: string): boolean {
+  if (match === "glob") return globExpression(pattern).test(text);
+  return text === pattern || (text.startsWith(pattern) && (/[\s/?#]$/.test(pattern) || /^[\s/?#]/.test(text.slice(pattern.length))));
 }
 
 function globExpression(pattern: string): RegExp {
-  const source = pattern
-    .split(/(\\\*|\*)/)
-    .map((piece) => (piece === "*" ? ".*" : piece === "\\*" ? "\\*" : piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&")))
-    .join("");
-  return new RegExp(`^${source}$`, "s");
+  const source = pattern.split("*").map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${source.join(".*")}$`, "s");
 }

@@ -1,14 +1,17 @@
 import type { Grant } from "../protocol/approval.ts";
+import { permits, touches } from "./covers.ts";
 
 /** A rule of `[[approval.rules]]`. */
 export interface ApprovalRule {
-  /** A tool's name; `*` for every tool, `mcp__github__*` for a family. */
+  /** A tool's name; a `*` at its end stands for any rest, such as `mcp__github__*`. */
   tool: string;
-  /** Against the primary argument or path; absent matches all. */
-  pattern?: string;
+  /** Against the command, path or address; null matches every call of the tool. */
+  pattern: string | null;
   action: "allow" | "ask" | "deny";
-  /** User names; absent means everybody. */
-  users?: readonly string[];
+  /** Names of the users it is for; empty for everybody. */
+  users: readonly string[];
+  /** What people and the model are told when it denies. */
+  reason: string | null;
 }
 
 /** A prepared call as policy sees it. */
@@ -34,53 +37,79 @@ export interface PolicyInputs {
   sub_agent_auto: ReadonlySet<string> | null;
   /** ISO 8601; grants that have run out do not count. */
   now: string;
-  /** Whether a pattern or prefix covers a subject: whole words for shell commands. */
-  covers(call: PolicyCall, match: "exact" | "prefix" | "glob", pattern: string): boolean;
 }
 
 export type Verdict = { verdict: "run" } | { verdict: "ask" } | { verdict: "deny"; error: string };
 
 /**
  * Decides what a prepared call needs, in this order: deny rules; a rescued call; rules that ask; the tool's own word;
- * grants and allow rules; the workstream's auto-approve; ask.
+ * grants and allow rules; the workstream's auto-approve; ask. Where a deny rule may or may not be meant, a person decides.
  */
 export function decide(call: PolicyCall, inputs: PolicyInputs): Verdict {
-  const rules = inputs.rules.filter((rule) => ruleApplies(rule, call, inputs));
-  if (rules.some((rule) => rule.action === "deny")) {
-    return { verdict: "deny", error: `Denied by a rule of this server: ${call.name} is not allowed here. It was not run.` };
-  }
-  const unasked = isPermitted(call, rules, inputs);
+  const rules = inputs.rules.filter((rule) => isFor(rule, call, inputs));
+  const denied = coverage(rules, "deny", call);
+  if (denied.rule !== null) return { verdict: "deny", error: denialOf(call, denied.rule) };
+  const permitted = isPermitted(call, rules, inputs);
   if (call.rescued && call.effect === "side_effect") {
-    if (!unasked && inputs.sub_agent_auto === null) return { verdict: "ask" };
-    const error = `The arguments of ${call.name} were not valid JSON, and nobody would have seen what was made of them. It was not run. Send them again as one valid JSON object.`;
-    return { verdict: "deny", error };
+    if (!permitted && inputs.sub_agent_auto === null) return { verdict: "ask" };
+    return { verdict: "deny", error: unseenRepair(call) };
   }
-  if (rules.some((rule) => rule.action === "ask")) return { verdict: "ask" };
-  return unasked || !call.needs_approval ? { verdict: "run" } : { verdict: "ask" };
+  const asked = coverage(rules, "ask", call);
+  if (denied.unsure || asked.unsure || asked.rule !== null) return { verdict: "ask" };
+  return permitted || !call.needs_approval ? { verdict: "run" } : { verdict: "ask" };
+}
+
+function denialOf(call: PolicyCall, rule: ApprovalRule): string {
+  const why = rule.reason ?? `${call.name} is not allowed here in this way`;
+  return `Denied by a rule of this server: ${why.replace(/\.$/, "")}. It was not run; do not try to reach the same end another way.`;
+}
+
+function unseenRepair(call: PolicyCall): string {
+  return (
+    `The arguments of ${call.name} were not valid JSON, and nobody would have seen what was made of them. ` +
+    "It was not run. Send them again as one valid JSON object."
+  );
+}
+
+function coverage(
+  rules: readonly ApprovalRule[],
+  action: "ask" | "deny",
+  call: PolicyCall,
+): { rule: ApprovalRule | null; unsure: boolean } {
+  let unsure = false;
+  for (const rule of rules) {
+    if (rule.action !== action) continue;
+    const covered = rule.pattern === null ? "yes" : touches(call, rule.pattern);
+    if (covered === "yes") return { rule, unsure };
+    unsure ||= covered === "unsure";
+  }
+  return { rule: null, unsure };
 }
 
 /** Somebody said beforehand that such a call needs no yes. */
 function isPermitted(call: PolicyCall, rules: readonly ApprovalRule[], inputs: PolicyInputs): boolean {
+  const { name, approval_label } = call;
   // A label of its own, such as that of a path outside the workspace, is more than what the tool is known for.
-  if (inputs.sub_agent_auto?.has(call.name) === true && call.approval_label === call.name) return true;
-  if (inputs.grants.some((grant) => grantCovers(grant, call, inputs))) return true;
-  if (rules.some((rule) => rule.action === "allow")) return true;
-  return inputs.auto_approve || inputs.auto_approve_tools.some((name) => name === call.name || name === call.approval_label);
+  if (inputs.sub_agent_auto?.has(name) === true && approval_label === name) return true;
+  if (inputs.grants.some((grant) => grantCovers(grant, call, inputs.now))) return true;
+  const allows = (rule: ApprovalRule): boolean =>
+    rule.action === "allow" && (rule.pattern === null || permits(call, "glob", rule.pattern));
+  if (rules.some(allows)) return true;
+  return inputs.auto_approve || inputs.auto_approve_tools.some((tool) => tool === name || tool === approval_label);
 }
 
-function ruleApplies(rule: ApprovalRule, call: PolicyCall, inputs: PolicyInputs): boolean {
+function isFor(rule: ApprovalRule, call: PolicyCall, { username }: PolicyInputs): boolean {
   if (!nameMatches(rule.tool, call.name)) return false;
-  if (rule.users !== undefined && (inputs.username === null || !rule.users.includes(inputs.username))) return false;
-  return rule.pattern === undefined || inputs.covers(call, "glob", rule.pattern);
+  return rule.users.length === 0 || (username !== null && rule.users.includes(username));
 }
 
 function nameMatches(pattern: string, name: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
-function grantCovers(grant: Grant, call: PolicyCall, inputs: PolicyInputs): boolean {
-  if (grant.revoked !== null || (grant.expires !== null && grant.expires <= inputs.now)) return false;
-  if (grant.tool !== call.name && grant.tool !== call.approval_label) return false;
+function grantCovers(grant: Grant, call: PolicyCall, now: string): boolean {
+  if (grant.revoked !== null || (grant.expires !== null && grant.expires <= now)) return false;
+  if (grant.tool !== call.approval_label) return false;
   if (grant.match === "tool") return true;
-  return grant.pattern !== null && inputs.covers(call, grant.match, grant.pattern);
+  return grant.pattern !== null && permits(call, grant.match, grant.pattern);
 }

@@ -2,6 +2,7 @@ import type { ApproveRequest, ApproveResult } from "../contracts/engine.ts";
 import type { Change, KeptCall } from "../contracts/store.ts";
 import { undecidedCalls, type Batch } from "../agent/projection.ts";
 import { newPrefixedId } from "../lib/ids.ts";
+import { permits } from "../pipeline/covers.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { DecidedBy, Grant, GrantScope } from "../protocol/approval.ts";
 import type { Workstream } from "./actor.ts";
@@ -98,7 +99,7 @@ function grantsFor(actor: Workstream, allowed: readonly KeptCall[], request: App
   const grants: Grant[] = [];
   for (const call of allowed) {
     const pattern = scope.match === "tool" ? null : scope.match === "exact" ? call.subject : (scope.prefix ?? "").trim();
-    if (scope.match === "prefix" && !actor.services.covers({ ...call, rescued: false }, "prefix", pattern ?? "")) {
+    if (scope.match === "prefix" && !permits(call, "prefix", pattern ?? "")) {
       return { ok: false, error: `The prefix "${pattern}" does not cover the call that was shown, so nothing was decided.` };
     }
     const expires = scope.expires_in_s === undefined ? null : new Date(Date.parse(at) + scope.expires_in_s * 1000).toISOString();

@@ -7,7 +7,7 @@ import type { JournalEntry, MessageRow, Store, WorkstreamRow } from "../contract
 import type { DelegateRequest, DelegateResult, DeliverResult, ToolSearchResult } from "../contracts/tool.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
-import type { ApprovalRule, PolicyCall } from "../pipeline/policy.ts";
+import type { ApprovalRule } from "../pipeline/policy.ts";
 import type { NotificationTarget } from "../protocol/notification.ts";
 import type { Workstream } from "./actor.ts";
 import type { Bus } from "./bus.ts";
@@ -57,7 +57,6 @@ export interface EngineServices extends TurnDependencies {
   workspaceOf(row: WorkstreamRow): Promise<Workspace>;
   /** What a system prompt is made of, as things stand now. */
   promptInputs(row: WorkstreamRow, workspace: string): Promise<PromptInputs>;
-  covers(call: PolicyCall, match: "exact" | "prefix" | "glob", pattern: string): boolean;
   deliver(delivery: Delivery): Promise<DeliverResult>;
   searchTools(ws_id: string, query: string): ToolSearchResult;
 }

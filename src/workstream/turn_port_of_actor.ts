@@ -2,7 +2,7 @@ import { costOf, modelChain } from "../agent/models.ts";
 import type { TurnProgress } from "../agent/projection.ts";
 import { isShutdown, type TurnPort } from "../agent/turn_port.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
-import type { PolicyCall, PolicyInputs } from "../pipeline/policy.ts";
+import type { PolicyInputs } from "../pipeline/policy.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { StatusEvent } from "../protocol/event.ts";
 import type { Workstream } from "./actor.ts";
@@ -75,7 +75,6 @@ async function policyOf(actor: Workstream): Promise<PolicyInputs> {
     auto_approve_tools: row.auto_approve_tools,
     sub_agent_auto: row.kind === "main" ? null : services.catalog.sets.AGENT_AUTO_TOOLS,
     now: timestamp(services.clock),
-    covers: (call: PolicyCall, match, pattern) => services.covers(call, match, pattern),
   };
 }
 

@@ -5,11 +5,11 @@ import { Breakers } from "../../src/agent/breaker.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { Frame } from "../../src/contracts/engine.ts";
 import type { ModelSettings } from "../../src/contracts/provider.ts";
+import type { Store } from "../../src/contracts/store.ts";
 import type { Tool } from "../../src/contracts/tool.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { silentLog, type Log } from "../../src/lib/log.ts";
 import { openWorkspace } from "../../src/lib/workspace.ts";
-import { covers } from "../../src/pipeline/covers.ts";
 import type { KeptEvent } from "../../src/protocol/event.ts";
 import type { ToolDefinition } from "../../src/protocol/tool_definition.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -26,6 +26,8 @@ export interface EngineRigOptions {
   clock?: Clock;
   log?: Log;
   context_window?: number;
+  /** Makes the sender of notifications; without it none is delivered. */
+  deliver?: (store: Store) => EngineServices["deliver"];
 }
 
 const MODEL: ModelSettings = {
@@ -74,7 +76,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
     ),
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
     redact: (text) => text,
-    agent_max_turns: 50,
+    agent_max_turns: options.settings?.agent_max_turns ?? 50,
     spawner: {
       run: () => Promise.reject(new Error("This rig starts no programs.")),
       warm: () => {},
@@ -104,8 +106,9 @@ export async function startEngine(options: EngineRigOptions = {}) {
         shared: false,
         sandboxed: false,
       }),
-    covers,
-    deliver: () => Promise.resolve({ ok: false, notification_id: "", error: "no gateway", deliveries: [] }),
+    deliver:
+      options.deliver?.(store) ??
+      (() => Promise.resolve({ ok: false, notification_id: "", error: "no gateway", deliveries: [] })),
     searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
   };
   const engine = new WorkstreamEngine(services);
@@ -160,9 +163,9 @@ export function watch(engine: WorkstreamEngine, ws_id: string) {
     kept,
     until,
     types: () => kept().map((event) => event.type),
-    /** Resolves when the turn number `count` since the watch began has ended. */
+    /** Resolves when its own turn number `count` since the watch began has ended. */
     turnEnded: (count = 1) =>
-      until((all) => all.filter((frame) => frame.event.type === "turn_ended").length >= count),
+      until((all) => all.filter((frame) => frame.child === null && frame.event.type === "turn_ended").length >= count),
     say: (content: string, client_send_id: string | null = null) =>
       engine.send(ws_id, { content, client_send_id, attachments: [], sender: null, source: "api" }),
     one<T extends KeptEvent["type"]>(type: T): Extract<KeptEvent, { type: T }> {
