@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
+import { armCrashPoints, withCrashPoints } from "../src/lib/crash_point.ts";
 import { createLog, type Log } from "../src/lib/log.ts";
 import type { ChannelHandlers } from "./channel_adapter.ts";
 import { readSettings, type GatewaySettings } from "./config.ts";
@@ -27,6 +28,17 @@ export interface RunningGateway {
 }
 
 const THREAD_NAMES_MAX = 2000;
+/** What changes something at the server; the crash tests pull the plug around each. */
+const SERVER_EFFECTS = [
+  "createWorkstream",
+  "createRoute",
+  "send",
+  "approve",
+  "plan",
+  "cancel",
+  "savePosted",
+  "moveCursor",
+] as const;
 /** What is on its way may still be said; then the process ends in any case. */
 const STOP_TIMEOUT_MS = 5000;
 
@@ -45,13 +57,14 @@ export async function runGateway(
   const connection = await connectDiscord(settings.discord, { clock, log });
   if (!connection.ok) return connection;
   const stopping = new AbortController();
-  const { adapter } = connection;
-  const server = createServerClient({
+  const adapter = withCrashPoints("discord", connection.adapter, ["post", "edit", "remove", "openThread", "openDm"]);
+  const client = createServerClient({
     url: settings.server_url,
     channel_type: adapter.channel_type,
     token: createServiceToken(settings.jwt_secret, clock),
     signal: stopping.signal,
   });
+  const server = withCrashPoints("server", client, SERVER_EFFECTS);
   const gateway: Gateway = {
     settings,
     log,
@@ -125,6 +138,7 @@ function consoleLog(settings: GatewaySettings): Log {
 
 /** The program: one clear line and exit code 1 when it cannot work, a clean stop on SIGTERM and SIGINT. */
 async function main(): Promise<void> {
+  armCrashPoints(process.env["TURNSTONE_CRASH_POINTS"]);
   const read = readSettings(process.env);
   if (!read.ok) return fail(read.error);
   const log = consoleLog(read.settings);

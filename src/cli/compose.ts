@@ -22,6 +22,7 @@ import { Bus } from "../workstream/bus.ts";
 import { createDelivery } from "../workstream/delivery.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices } from "../workstream/services.ts";
+import { servicesWithCrashPoints, storeWithCrashPoints, toolsWithCrashPoints } from "./crash_points.ts";
 import { createModelRegistry } from "./model_registry.ts";
 import { openConfiguredStore } from "./store_access.ts";
 
@@ -54,7 +55,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     write: (line) => process.stderr.write(line),
     now: () => clock.now(),
   });
-  const store = await openConfiguredStore(config);
+  const store = storeWithCrashPoints(await openConfiguredStore(config));
   const providers = createProviders();
   const { registry, found } = await createModelRegistry(config, providers);
   const env = scrubEnvironment(process.env, config.tools.environment_allow);
@@ -78,7 +79,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     breakers: new Breakers(clock),
     clock,
     log,
-    catalog: createCatalog(loadDefinitions(), builtInTools(tool_options), toolsWithoutBackEnd(tool_options)),
+    catalog: createCatalog(loadDefinitions(), toolsWithCrashPoints(builtInTools(tool_options)), toolsWithoutBackEnd(tool_options)),
     ready: sandboxTried.promise,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
     redact,
@@ -110,7 +111,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
     searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
   };
-  const engine = new WorkstreamEngine(services);
+  const engine = new WorkstreamEngine(servicesWithCrashPoints(services));
   return {
     engine,
     store,

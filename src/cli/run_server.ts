@@ -6,6 +6,7 @@ import { systemClock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { StoreError } from "../store/index.ts";
 import { compose, type Composition } from "./compose.ts";
+import { answersWithCrashPoints } from "./crash_points.ts";
 import { packageVersion } from "./package.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -42,6 +43,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
         : null,
     },
   });
+  answersWithCrashPoints(app);
   try {
     await app.listen({ host: config.server.host, port: config.server.port });
   } catch (error) {
