@@ -187,6 +187,8 @@ class HtmlReader {
 }
 
 function isDropped(name: string, attributes: Attributes): boolean {
+  // Pages hide themselves until their scripts have run.
+  if (name === "html" || name === "body") return false;
   if (DROPPED.has(name) || "hidden" in attributes || attributes["aria-hidden"] === "true") return true;
   if (DROPPED_ROLES.has(attributes["role"] ?? "")) return true;
   return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test((attributes["style"] ?? "").slice(0, 500));

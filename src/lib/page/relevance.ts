@@ -4,7 +4,7 @@ import { counted } from "../words.ts";
 const PASSAGE_CHARACTERS = 1000;
 
 /** What a note on a gap takes, with the heading that it repeats. */
-const GAP_CHARACTERS = 160;
+const GAP_CHARACTERS = 200;
 const HEADING_CHARACTERS = 100;
 
 /** The usual constants of BM25: how soon repetition stops counting, and how much length counts against a passage. */
