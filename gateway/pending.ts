@@ -3,8 +3,8 @@ import { createRecent } from "./recent.ts";
 
 /**
  * What is asked at the moment, and what was answered lately, so that a press on "Always…" can offer choices and a late
- * press learns who was first. Only a convenience: the server tells open questions again at every connection, and refuses
- * late answers.
+ * press learns who was first. Only a convenience: the server tells open questions again at every connection, and
+ * refuses late answers.
  */
 export interface PendingApprovals {
   set(cycle_id: string, items: readonly ApprovalItem[]): void;

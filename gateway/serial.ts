@@ -14,7 +14,7 @@ export function createSerialQueue(): SerialQueue {
       const result = before.then(task);
       const tail = result
         .catch(() => {})
-        .then(() => {
+        .finally(() => {
           if (tails.get(key) === tail) tails.delete(key);
         });
       tails.set(key, tail);

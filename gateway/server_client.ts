@@ -51,12 +51,16 @@ export interface MemoryEntry {
 }
 
 /**
- * The gateway's view of the server. Nothing else in the gateway makes requests to it. `actor` is the platform user for whom
- * something is done: that person's rights decide. Nothing throws but a broken assumption.
+ * The gateway's view of the server. Nothing else in the gateway makes requests to it. `actor` is the platform user for
+ * whom something is done: that person's rights decide. Nothing throws but a broken assumption.
  */
-export type ServerClient = ReturnType<typeof createServerClient>;
+export type ServerClient = ReturnType<typeof allMethods>;
 
-export function createServerClient(connection: ServerConnection) {
+export function createServerClient(connection: ServerConnection): ServerClient {
+  return allMethods(connection);
+}
+
+function allMethods(connection: ServerConnection) {
   const channel = { channel_type: connection.channel_type };
   const call = <Value>(
     method: ServerRequest["method"],

@@ -7,9 +7,11 @@ export type Connection =
   /** Trying again is pointless: the sentence says what to do. */
   | { ok: false; error: string };
 
+const DISALLOWED_INTENTS: number = GatewayCloseCodes.DisallowedIntents;
+
 const INTENTS = [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages, GatewayIntentBits.DirectMessages];
 
-/** Logs in. Where the message-content intent is refused, once more without it: mentions, commands and DMs still work. */
+/** Logs in. Where the message-content intent is refused, once more without it: mentions, commands and DMs work. */
 export async function connect(settings: { token: string; api: string }, log: Log): Promise<Connection> {
   const whole = await logIn(settings, [...INTENTS, GatewayIntentBits.MessageContent], log);
   if (whole.kind === "ready") return { ok: true, client: whole.client, sees_content: true };
@@ -66,7 +68,7 @@ function firstOutcome(client: Client, token: string): Promise<Login> {
   return new Promise((resolve, reject) => {
     client.once(Events.ClientReady, (ready) => resolve({ kind: "ready", client: ready }));
     client.on(Events.ShardDisconnect, ({ code }) => {
-      if (code === GatewayCloseCodes.DisallowedIntents) resolve({ kind: "intents" });
+      if (code === DISALLOWED_INTENTS) resolve({ kind: "intents" });
       else resolve({ kind: "refused", error: closeWords(code) });
     });
     client.login(token).catch((error: unknown) => {
@@ -87,18 +89,20 @@ function isDisallowedIntents(error: unknown): boolean {
   return error instanceof Error && /disallowed intents/i.test(error.message);
 }
 
+const TOO_MANY_GUILDS = "This bot is in too many guilds for one connection.";
+const BAD_INTENTS = "Discord refuses the intents. Switch on Message Content under Bot in the developer portal.";
+const CLOSE_WORDS = new Map<number, string>([
+  [
+    GatewayCloseCodes.AuthenticationFailed,
+    "Discord refuses the token. Make a new one under Bot in the developer portal and set TURNSTONE_DISCORD_TOKEN.",
+  ],
+  [GatewayCloseCodes.DisallowedIntents, BAD_INTENTS],
+  [GatewayCloseCodes.InvalidIntents, BAD_INTENTS],
+  [GatewayCloseCodes.ShardingRequired, TOO_MANY_GUILDS],
+  [GatewayCloseCodes.InvalidShard, TOO_MANY_GUILDS],
+]);
+
 /** What an operator can do about a connection that Discord will not have again. */
 export function closeWords(code: number): string {
-  switch (code) {
-    case GatewayCloseCodes.AuthenticationFailed:
-      return "Discord refuses the token. Make a new one in the developer portal (Bot, Reset Token) and set TURNSTONE_DISCORD_TOKEN.";
-    case GatewayCloseCodes.DisallowedIntents:
-    case GatewayCloseCodes.InvalidIntents:
-      return "Discord refuses the intents. Switch on Message Content under Bot in the developer portal.";
-    case GatewayCloseCodes.ShardingRequired:
-    case GatewayCloseCodes.InvalidShard:
-      return "This bot is in too many guilds for one connection.";
-    default:
-      return `Discord closed the connection for good (code ${code}).`;
-  }
+  return CLOSE_WORDS.get(code) ?? `Discord closed the connection for good (code ${code}).`;
 }

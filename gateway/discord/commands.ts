@@ -32,7 +32,7 @@ export async function registerCommands(
   const wanted = commands.map(wireOf);
   const present = (await client.rest.get(route)) as Partial<Wire>[];
   const sorted = (list: readonly Partial<Wire>[]): unknown =>
-    list.map(comparable).sort((one, other) => one.key.localeCompare(other.key));
+    list.map(comparable).toSorted((one, other) => one.key.localeCompare(other.key));
   if (isDeepStrictEqual(sorted(wanted), sorted(present))) return false;
   await client.rest.put(route, { body: wanted });
   return true;

@@ -1,4 +1,5 @@
 import {
+  ChannelType,
   Events,
   GatewayDispatchEvents,
   InteractionResponseType,
@@ -104,7 +105,7 @@ async function onInteraction(dependencies: ListenDependencies, raw: APIInteracti
     raw.guild_id === undefined && !known
       ? {
           channel_id: channel.id,
-          kind: channel.type === 1 ? "dm" : "other",
+          kind: channel.type === ChannelType.DM ? "dm" : "other",
           name: "",
           guild_id: null,
           parent_channel_id: null,

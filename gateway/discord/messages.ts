@@ -103,7 +103,7 @@ export function inboundAttachment(attachment: APIAttachment): InboundAttachment 
 }
 
 /** In a direct message there is no guild; its place needs no look-up. */
-export function directPlace(raw: RawMessage & { channel_type?: number }): ChannelPlace | null {
+export function directPlace(raw: RawMessage & { channel_type?: ChannelType }): ChannelPlace | null {
   if (raw.guild_id !== undefined || (raw.channel_type !== undefined && raw.channel_type !== ChannelType.DM)) {
     return null;
   }
@@ -178,8 +178,8 @@ function textOfComponents(components: APIMessage["components"]): string {
   const walk = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     if ("content" in value && typeof value.content === "string") texts.push(value.content);
-    if ("components" in value && Array.isArray(value.components)) value.components.forEach(walk);
+    if ("components" in value && Array.isArray(value.components)) for (const inner of value.components) walk(inner);
   };
-  components?.forEach(walk);
+  for (const component of components ?? []) walk(component);
   return texts.join("\n");
 }

@@ -55,6 +55,6 @@ export function readableChannels(client: Client<true>): ChannelPlace[] {
       return mine?.has(PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory) === true;
     })
     .map((channel) => ({ channel, last: "lastMessageId" in channel ? (channel.lastMessageId ?? "0") : "0" }))
-    .sort((one, other) => (BigInt(other.last) > BigInt(one.last) ? 1 : -1))
+    .toSorted((one, other) => (BigInt(other.last) > BigInt(one.last) ? 1 : -1))
     .map(({ channel }) => placeOfChannel(channel));
 }

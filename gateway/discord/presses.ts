@@ -116,7 +116,7 @@ function readInteraction(raw: APIInteraction): Pressed | null {
       );
       const attachment = options.find((option) => option.type === ApplicationCommandOptionType.Attachment);
       const files: Record<string, APIAttachment> = raw.data.resolved?.attachments ?? {};
-      const file = attachment !== undefined && "value" in attachment ? files[String(attachment.value)] : undefined;
+      const file = attachment !== undefined && "value" in attachment ? files[attachment.value] : undefined;
       return {
         ...nothing,
         kind: "command",
@@ -143,7 +143,7 @@ function flattenCommand(
 function fieldsOf(components: unknown): Map<string, string> {
   const fields = new Map<string, string>();
   const walk = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(walk);
+    if (Array.isArray(value)) for (const inner of value) walk(inner);
     if (typeof value !== "object" || value === null) return;
     if ("custom_id" in value && "value" in value) fields.set(String(value.custom_id), String(value.value));
     if ("component" in value) walk(value.component);

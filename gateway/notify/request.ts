@@ -19,7 +19,7 @@ export function checkRequest(body: unknown): CheckedRequest {
   if (typeof target === "string") return refuse(target);
   const message = field("message");
   if (typeof message !== "string" || isBlank(message)) return refuse("message must be a text that is not blank.");
-  if ([...message.trim()].length > NOTIFICATION_LENGTH_MAX) {
+  if (charactersOf(message.trim()) > NOTIFICATION_LENGTH_MAX) {
     return refuse(`message is longer than ${NOTIFICATION_LENGTH_MAX} characters.`);
   }
   const title = optionalText(field("title"), NOTIFICATION_TITLE_LENGTH_MAX);
@@ -67,7 +67,12 @@ function checkTarget(target: unknown): NotificationTarget | string {
 /** Undefined where it is absent, null where it is no text or too long. */
 function optionalText(value: unknown, length_max: number): string | undefined | null {
   if (value === undefined || value === null) return undefined;
-  return typeof value === "string" && [...value].length <= length_max ? value : null;
+  return typeof value === "string" && charactersOf(value) <= length_max ? value : null;
+}
+
+/** As people count: an emoji outside the first plane is one. */
+function charactersOf(text: string): number {
+  return Array.from(text).length;
 }
 
 function refuse(error: string): CheckedRequest {

@@ -12,11 +12,12 @@ export async function onRenamed({ gateway, kind, channel_id }: Scene, title: str
   if (name === place.value.name) return;
   gateway.thread_names.set(channel_id, name);
   // Discord lets a thread be renamed twice in ten minutes; whoever comes third waits, and nothing waits for them.
-  void gateway.adapter.renameThread(channel_id, name).then((renamed) => {
-    if (!renamed.ok) {
-      gateway.log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
-    }
-  });
+  void rename(gateway, channel_id, name);
+}
+
+async function rename({ adapter, log }: Gateway, channel_id: string, name: string): Promise<void> {
+  const renamed = await adapter.renameThread(channel_id, name);
+  if (!renamed.ok) log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
 }
 
 /** The conversation was closed: its thread says so and is archived (DEVT-21). */

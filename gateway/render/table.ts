@@ -40,7 +40,7 @@ const WIDE = new RegExp(
   ].join(""),
   "u",
 );
-const ZERO = new RegExp("[\\u0300-\\u036f\\u200b-\\u200f\\ufe00-\\ufe0f]");
+const ZERO = /^\p{Mn}$|^\p{Cf}$/u;
 
 /** Columns of a fixed-width font. */
 export function columnsOf(text: string): number {
