@@ -44,7 +44,7 @@ export async function onApprovalResolved(
   await showApproval(scene, event.cycle_id);
 }
 
-/** Shows a card as it stands. Where it cannot be shown the person is asked by DM; where that fails, the answer is no. */
+/** Shows a card as it stands. Where that cannot be the person is asked by DM; where that fails, the answer is no. */
 export async function showApproval(scene: Scene, cycle_id: string): Promise<void> {
   const cycle = scene.turn?.cycles.get(cycle_id);
   if (scene.turn === null || cycle === undefined) return;

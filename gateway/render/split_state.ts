@@ -1,4 +1,4 @@
-/** Longer fences and markers are nothing that anybody writes; they are taken as text, so that a part always has room. */
+/** Longer fences and markers are nothing anybody writes; they are taken as text, so that a part always has room. */
 const FENCE_LENGTH_MAX = 10;
 const PREFIX_LENGTH_MAX = 6;
 const LANGUAGE_LENGTH_MAX = 20;
