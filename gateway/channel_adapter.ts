@@ -114,7 +114,10 @@ export interface Press {
   defer(options: { private: boolean }): Promise<void>;
   /** Says "seen" and shows nothing. */
   acknowledge(): Promise<void>;
-  /** The answer: after `defer` in its place, after `acknowledge` beside it, else at once. Always works somehow: a token that has run out is replaced by a plain message. */
+  /**
+   * The answer: after `defer` in its place, after `acknowledge` beside it, else at once. Always works somehow: a
+   * token that has run out is replaced by a plain message.
+   */
   answer(view: View, options?: { private: boolean }): Promise<void>;
   /** Must be the first reaction. */
   openForm(form: Form): Promise<void>;

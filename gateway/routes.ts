@@ -52,7 +52,10 @@ export function createRouteBook(server: ServerClient, clock: Clock): RouteBook {
   };
 }
 
-/** A DM shows its person's own workstream; answers to replies about another one come by a place of this name beside it. */
+/**
+ * A DM shows its person's own workstream; answers to replies about another one come by a place of this name beside
+ * it.
+ */
 export function sidePlaceId(dm_channel_id: string, ws_id: string): string {
   return `dm.${dm_channel_id}.${ws_id}`;
 }

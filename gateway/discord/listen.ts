@@ -31,7 +31,8 @@ export interface ListenDependencies {
 const SUGGESTIONS_MAX = 25;
 
 /**
- * Tells the handlers what happens on Discord. The raw events are read, not discord.js's objects: those of a direct message or
+ * Tells the handlers what happens on Discord. The raw events are read, not discord.js's objects: those of a direct
+ * message or
  * an old message exist only when they happen to be cached.
  */
 export function listen(dependencies: ListenDependencies): void {

@@ -31,7 +31,10 @@ const EMBEDS_MAX = 5;
 const EMBED_TEXT_MAX = 1500;
 const QUOTE_LENGTH_MAX = 1500;
 
-/** A person's message in all platforms' words; null for what bots, webhooks, the platform and we ourselves wrote (DEVT-11). */
+/**
+ * A person's message in all platforms' words; null for what bots, webhooks, the platform and we ourselves wrote
+ * (DEVT-11).
+ */
 export function inboundMessage(reader: MessageReader, raw: RawMessage, place: ChannelPlace): InboundMessage | null {
   if (
     raw.author === undefined ||

@@ -20,7 +20,8 @@ const MENTION_AGE_MS_MAX = 24 * 3600_000;
 
 /**
  * Reads what people wrote while no gateway was connected: in each place that shows a workstream, after the last message
- * that was handled, and mentions in channels. Resolves when each place's work is in its queue; new messages wait behind.
+ * that was handled, and mentions in channels. Resolves when each place's work is in its queue; new messages wait
+ * behind.
  */
 export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<void> {
   const routes = await gateway.server.routes();

@@ -89,7 +89,10 @@ export function scopeOf(value: string): GrantScope | null {
   return reach === "hour" ? { match, ...prefix, for: "workstream", expires_in_s: HOUR_S } : null;
 }
 
-/** The program and its first word, such as `git status`; null where several commands stand together or it is no command at all. */
+/**
+ * The program and its first word, such as `git status`; null where several commands stand together or it is no
+ * command at all.
+ */
 export function commandPrefix(item: ApprovalItem): string | null {
   if (item.func_name !== "bash") return null;
   const command = item.preview.trim();

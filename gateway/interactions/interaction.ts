@@ -12,7 +12,8 @@ export interface Interaction {
 }
 
 /**
- * Makes an interaction of its two halves: `parse` says whether a press is this one's and what it is about, `run` does it.
+ * Makes an interaction of its two halves: `parse` says whether a press is this one's and what it is about, `run`
+ * does it.
  * `run` must acknowledge before it asks the server anything: the platform waits three seconds.
  */
 export function interaction<Key>(parts: {

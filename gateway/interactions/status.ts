@@ -20,9 +20,11 @@ export const statusCommand = command(
       );
     }
     if (row === undefined) return tell(press, "This conversation is at rest, or belongs to somebody else.");
+    const context = Math.round(row.context_ratio * 100);
     const lines = [
       `**${plainText(row.name)}**: ${row.state}${row.activity === "" ? "" : ` (${plainText(row.activity)})`}`,
-      `-# Model ${plainText(row.model_alias)} · ${countText(row.tokens)} tokens · ${Math.round(row.context_ratio * 100)} % of the context · ${row.queued} waiting`,
+      `-# Model ${plainText(row.model_alias)} · ${countText(row.tokens)} tokens · ${context} % of the context`,
+      `-# ${row.queued} waiting`,
       `-# Workstream \`${row.ws_id}\``,
     ];
     const view = textView(lines.join("\n"));

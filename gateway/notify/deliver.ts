@@ -113,7 +113,10 @@ async function deliver(gateway: Gateway, request: NotifyRequest, place: Place): 
   };
 }
 
-/** A person's DM, or a channel where we are at work; nobody is reached through a channel that is closed to us (NTFY-21). */
+/**
+ * A person's DM, or a channel where we are at work; nobody is reached through a channel that is closed to us
+ * (NTFY-21).
+ */
 async function channelOf({ adapter, settings }: Gateway, place: Place): Promise<ChannelResult<string>> {
   if (!place.person) {
     const channel = await adapter.place(place.id);

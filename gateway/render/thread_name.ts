@@ -6,7 +6,10 @@ export const THREAD_NAME_LENGTH_MAX = 100;
 const UNSEEN = new RegExp(["\\u200b", "\\u200c", "\\u200d", "\\u200e", "\\u200f", "\\ufe0f", "\\ufeff"].join("|"), "g");
 const UNNAMED = "New conversation";
 
-/** A thread's name from what a person wrote: its first line with words, without formatting; 1 to 100 units, always valid. */
+/**
+ * A thread's name from what a person wrote: its first line with words, without formatting; 1 to 100 units, always
+ * valid.
+ */
 export function threadName(text: string): string {
   const line = text.split("\n").find((each) => !isBlank(each) && !/^\s*(```|~~~)/.test(each)) ?? "";
   const words = showInvisible(line.replace(UNSEEN, ""))

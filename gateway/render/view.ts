@@ -1,5 +1,6 @@
 /**
- * What a person is to see, in no platform's words. Text is Markdown as chat platforms read it; an adapter turns a view into
+ * What a person is to see, in no platform's words. Text is Markdown as chat platforms read it; an adapter turns a
+ * view into
  * its platform's payload and refuses nothing that keeps to these shapes.
  */
 

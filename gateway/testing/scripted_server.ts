@@ -18,7 +18,8 @@ export interface SentMessage {
 export type Refusal = (request: FastifyRequest) => { status: number; body: Record<string, unknown> } | null;
 
 /**
- * The server's routes for gateways over plain maps, its agent played by the test: it sees what was sent and emits events.
+ * The server's routes for gateways over plain maps, its agent played by the test: it sees what was sent and emits
+ * events.
  * Events of a workstream are kept and replayed after a route's cursor, as the real one does.
  */
 export interface ScriptedServer {
