@@ -37,7 +37,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
       jwt_secret: new TextEncoder().encode(prepared.jwt_secret),
       setup_code,
       trusted_proxies: config.server.trusted_proxies,
-      allowed_hosts: [],
+      allowed_hosts: config.server.allowed_hosts,
       rate_limit: config.ratelimit.enabled
         ? { requests_per_second: config.ratelimit.requests_per_second, burst: config.ratelimit.burst }
         : null,

@@ -1,3 +1,4 @@
+import { scrubEnvironment } from "../lib/environment.ts";
 import type { Config } from "./load.ts";
 
 /** What belongs to the server alone: a gateway needs neither a model's key nor the database. */
@@ -55,4 +56,9 @@ function definedEnvironment(): Record<string, string> {
 /** Where programs are looked for. */
 export function searchPath(): string {
   return process.env["PATH"] ?? "";
+}
+
+/** What commands and tools of the agent get: this process's own environment without anything secret. */
+export function commandEnvironment(config: Config): Record<string, string> {
+  return scrubEnvironment(process.env, config.tools.environment_allow);
 }

@@ -1,11 +1,9 @@
 import { cancelTurn } from "../agent/cancel.ts";
 import { applyEntry, emptyConversation, type Conversation } from "../agent/projection.ts";
-import { systemPrompt } from "../agent/prompt.ts";
 import { runTurn } from "../agent/turn.ts";
 import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
 import type { CancelAnswer } from "../protocol/workstream.ts";
 import type { WorkstreamRow } from "../contracts/store.ts";
-import type { Workspace } from "../lib/workspace.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import { Announcer } from "./announcer.ts";
@@ -14,6 +12,7 @@ import { ExpiryTimer } from "./expiry.ts";
 import { Inbox } from "./inbox.ts";
 import { JournalWriter, type Written } from "./journal_writer.ts";
 import type { EngineServices, WorkstreamHost, WorkstreamParts } from "./services.ts";
+import { Surroundings } from "./surroundings.ts";
 import { createTurnPort } from "./turn_port_of_actor.ts";
 
 /** How long a cancelled turn waits for its tools to come to rest: people wait two seconds at most. */
@@ -35,8 +34,8 @@ export class Workstream {
   readonly conversation: Conversation;
   readonly services: EngineServices;
   readonly host: WorkstreamHost;
-  readonly workspace: Workspace;
   readonly root_ws_id: string;
+  readonly surroundings: Surroundings;
   readonly stream: DeltaStream;
   readonly inbox: Inbox;
   /** The last entry that an earlier process wrote. */
@@ -48,14 +47,13 @@ export class Workstream {
   readonly #writer: JournalWriter;
   readonly #expiry: ExpiryTimer;
   readonly #deciders = new Set<() => void>();
-  #prompt: string | null = null;
   #abort: AbortController | null = null;
   #running: Promise<void> | null = null;
   #requests: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WorkstreamParts, services: EngineServices, host: WorkstreamHost) {
     this.row = parts.row;
-    this.workspace = parts.workspace;
+    this.surroundings = new Surroundings(this.row, services, parts.openWorkspace);
     this.root_ws_id = parts.root_ws_id;
     this.services = services;
     this.host = host;
@@ -114,16 +112,6 @@ export class Workstream {
     this.#tellState();
   }
 
-  /** The system prompt; it stays the same until something that must change it calls `forgetPrompt`. */
-  async prompt(): Promise<string> {
-    this.#prompt ??= systemPrompt(await this.services.promptInputs(this.row, this.workspace.root));
-    return this.#prompt;
-  }
-
-  forgetPrompt(): void {
-    this.#prompt = null;
-  }
-
   /** Starts or carries on whatever is open; does nothing while a turn runs. */
   start(): void {
     if (this.#running !== null || this.#cancelling || this.host.isStopping()) return;
@@ -145,6 +133,7 @@ export class Workstream {
 
   async #run(): Promise<void> {
     await this.services.ready;
+    await this.surroundings.open();
     for (;;) {
       const abort = new AbortController();
       this.#abort = abort;

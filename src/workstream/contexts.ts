@@ -22,7 +22,7 @@ export function prepareContext(actor: Workstream, settings: ModelSettings): Prep
   return {
     ws_id: row.ws_id,
     user_id: row.user_id,
-    workspace: actor.workspace,
+    workspace: actor.surroundings.workspace,
     fileRead: (real_path) => conversation.files.get(real_path),
     model: { supports_vision: settings.capabilities.supports_vision },
     sub_agent: row.kind !== "main",
@@ -63,7 +63,7 @@ export function toolContext(actor: Workstream, call_id: string, settings: ModelS
       const root = { ws_id: actor.root_ws_id, turn_seq: await actor.host.turnSeqOf(actor.root_ws_id) };
       return services.deliver({ ...request, ...root, notification_id, call_id, signal });
     },
-    searchTools: (query) => services.searchTools(ws_id, query),
+    searchTools: (query) => services.catalog.searchTools(query, conversation.expanded_tools),
   };
 }
 

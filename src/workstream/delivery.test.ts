@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { authorizeCaller } from "../../gateway/notify/authorize.ts";
 import { temporaryStore, type TemporaryStore } from "../../test/support/temporary_store.ts";
@@ -8,55 +6,25 @@ import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createDelivery, type DeliveryOptions } from "./delivery.ts";
 import type { Delivery } from "./services.ts";
+import { playedGateways, type Play, type PlayedGateways } from "./testing/played_gateways.ts";
 
 const SECRET = "s".repeat(32);
 const WS = "a".repeat(32);
 const SENT = [{ channel_type: "discord", channel_id: "7", status: "sent", message_id: "8" }];
 
-interface PlayedGateway {
-  url: string;
-  /** Bodies, in the order in which they came. */
-  asked: { body: Record<string, unknown>; authorization: string | undefined }[];
-}
-
-type Play = (body: string, count: number) => { status: number; body: string } | Promise<{ status: number; body: string }>;
-
 let kept: TemporaryStore;
-let servers: Server[];
+let gateways: PlayedGateways;
 let logged: string[];
 beforeEach(async () => {
   kept = await temporaryStore();
   await kept.converse(WS, "u1", ["hi"]);
-  servers = [];
+  gateways = playedGateways();
   logged = [];
 });
 afterEach(async () => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
+  await gateways.close();
   await kept.remove();
 });
-
-/** A small server that plays a gateway and keeps what it was asked. */
-async function gateway(play: Play): Promise<PlayedGateway> {
-  const asked: PlayedGateway["asked"] = [];
-  const server = createServer(async (request, response) => {
-    const body = await bodyOf(request);
-    asked.push({ body: JSON.parse(body), authorization: request.headers.authorization });
-    const answer = await play(body, asked.length);
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of request) text += String(chunk);
-  return text;
-}
 
 function answers(results: unknown, status = 200): Play {
   return () => ({ status, body: JSON.stringify({ results }) });
@@ -70,14 +38,6 @@ async function register(...urls: string[]): Promise<void> {
 function beat(service_id: string, url: string, age_ms: number): Promise<void> {
   const last_heartbeat = new Date(Date.now() - age_ms).toISOString();
   return kept.store.services.heartbeat({ service_type: "channel", service_id, url, metadata: {}, last_heartbeat });
-}
-
-async function closedPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
 }
 
 function recordingLog(): Log {
@@ -112,7 +72,7 @@ function delivery(fields: Partial<Delivery> = {}): Delivery {
 }
 
 test("a notification reaches a healthy gateway with a token that it accepts, and its receipt is kept", async () => {
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register(live.url);
   const result = await sender()(delivery({ title: "Build" }));
   expect(result).toEqual({ ok: true, notification_id: "notification_1", deliveries: SENT });
@@ -129,9 +89,9 @@ test("a notification reaches a healthy gateway with a token that it accepts, and
 });
 
 test("a dead gateway gives way to a live one in the same attempt, and a stale one is not asked (NTFY-03)", async () => {
-  const live = await gateway(answers(SENT));
-  const stale = await gateway(answers(SENT));
-  await register(await closedPort(), live.url);
+  const live = await gateways.open(answers(SENT));
+  const stale = await gateways.open(answers(SENT));
+  await register(await gateways.closedPort(), live.url);
   await beat("stale", stale.url, 121_000);
   expect(await sender({ first_wait_ms: 60_000 })(delivery())).toMatchObject({ ok: true });
   expect(live.asked).toHaveLength(1);
@@ -139,8 +99,8 @@ test("a dead gateway gives way to a live one in the same attempt, and a stale on
 });
 
 test("the newest gateway is asked first", async () => {
-  const newest = await gateway(answers(SENT));
-  const older = await gateway(answers(SENT));
+  const newest = await gateways.open(answers(SENT));
+  const older = await gateways.open(answers(SENT));
   await register(newest.url, older.url);
   await sender()(delivery());
   expect([newest.asked.length, older.asked.length]).toEqual([1, 0]);
@@ -154,7 +114,7 @@ test.each([
   ["no object", "sent"],
   ["words that are no delivery", { results: [{ status: "sent" }, "sent", null] }],
 ])("a 200 with %s is a failure: three attempts, one id, and general words (NTFY-04)", async (_name, body) => {
-  const lying = await gateway(() => ({ status: 200, body: JSON.stringify(body) }));
+  const lying = await gateways.open(() => ({ status: 200, body: JSON.stringify(body) }));
   await register(lying.url);
   const result = await sender()(delivery());
   expect(result).toMatchObject({ ok: false, deliveries: [] });
@@ -165,15 +125,15 @@ test.each([
 });
 
 test.each([401, 404, 429, 500, 302])("status %i is a failure of that gateway, and its words stay in the log", async (status) => {
-  const failing = await gateway(() => ({ status, body: '{"error":"the reason"}' }));
-  const live = await gateway(answers(SENT));
+  const failing = await gateways.open(() => ({ status, body: '{"error":"the reason"}' }));
+  const live = await gateways.open(answers(SENT));
   await register(failing.url, live.url);
   expect(await sender()(delivery())).toMatchObject({ ok: true });
   expect(logged.join("\n")).toContain(`HTTP ${status}`);
 });
 
 test("one delivery of several suffices (NTFY-18)", async () => {
-  const half = await gateway(answers([{ channel_type: "discord", channel_id: "1", status: "failed", reason: "closed DMs" }, ...SENT]));
+  const half = await gateways.open(answers([{ channel_type: "discord", channel_id: "1", status: "failed", reason: "closed DMs" }, ...SENT]));
   await register(half.url);
   const result = await sender()(delivery());
   expect(result).toMatchObject({ ok: true, deliveries: [{ channel_id: "1", status: "failed" }, { channel_id: "7", status: "sent" }] });
@@ -182,16 +142,16 @@ test("one delivery of several suffices (NTFY-18)", async () => {
 });
 
 test("a gateway that does not answer is left after its time, and the next one serves (NTFY-19)", async () => {
-  const hanging = await gateway(() => new Promise(() => {}));
-  const live = await gateway(answers(SENT));
+  const hanging = await gateways.open(() => new Promise(() => {}));
+  const live = await gateways.open(answers(SENT));
   await register(hanging.url, live.url);
   expect(await sender({ request_timeout_ms: 50 })(delivery())).toMatchObject({ ok: true });
   expect(hanging.asked).toHaveLength(1);
 });
 
 test("the registry is read afresh for each attempt: a gateway that comes up meanwhile is found", async () => {
-  const late = await gateway(answers(SENT));
-  const failing = await gateway(async (_body, count) => {
+  const late = await gateways.open(answers(SENT));
+  const failing = await gateways.open(async (count) => {
     if (count === 2) await beat("late", late.url, -1000);
     return { status: 503, body: "{}" };
   });
@@ -212,14 +172,14 @@ test("the second wait is three times as long as the first (NTFY-05)", async () =
 });
 
 test("registered addresses that are not of the web are skipped (NTFY-06)", async () => {
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register("file:///etc/passwd", "ftp://127.0.0.1/", "no address", live.url);
   expect(await sender()(delivery())).toMatchObject({ ok: true });
   expect(logged.filter((line) => line.startsWith("notification.gateway_skipped"))).toHaveLength(3);
 });
 
 test("five are delivered in a turn, parallel calls do not overshoot, and the next turn has five again", async () => {
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register(live.url);
   const send = sender();
   const all = await Promise.all(Array.from({ length: 8 }, (_, index) => send(delivery({ notification_id: `n${index}` }))));
@@ -234,13 +194,13 @@ test("a failure gives its place back", async () => {
   for (let index = 0; index < 6; index += 1) {
     expect(await send(delivery({ notification_id: `failed ${index}` }))).toMatchObject({ ok: false });
   }
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register(live.url);
   expect(await send(delivery({ notification_id: "sent" }))).toMatchObject({ ok: true });
 });
 
 test("the same id is delivered once and answered alike", async () => {
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register(live.url);
   const first = await sender()(delivery());
   expect(await sender()(delivery())).toEqual(first);
@@ -249,7 +209,7 @@ test("the same id is delivered once and answered alike", async () => {
 
 test("a cancel ends the wait at once and gives the place back (NTFY-05)", async () => {
   const abort = new AbortController();
-  const failing = await gateway(() => {
+  const failing = await gateways.open(() => {
     setImmediate(() => abort.abort(new TurnAborted("cancel")));
     return { status: 503, body: "{}" };
   });
@@ -260,21 +220,21 @@ test("a cancel ends the wait at once and gives the place back (NTFY-05)", async 
 
 test("a stop of the server leaves the notification open, and the next start delivers it under its id", async () => {
   const abort = new AbortController();
-  const hanging = await gateway(() => {
+  const hanging = await gateways.open(() => {
     abort.abort(new TurnAborted("shutdown"));
     return new Promise(() => {});
   });
   await register(hanging.url);
   await expect(sender()(delivery({ signal: abort.signal }))).rejects.toThrow("stopping");
   expect(await kept.store.notifications.get("notification_1")).toMatchObject({ state: "sending" });
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await beat("gateway 0", live.url, 0);
   expect(await sender()(delivery())).toMatchObject({ ok: true });
   expect(live.asked[0]?.body["notification_id"]).toBe("notification_1");
 });
 
 test("secrets do not leave, and the text still fits", async () => {
-  const live = await gateway(answers(SENT));
+  const live = await gateways.open(answers(SENT));
   await register(live.url);
   await sender()(delivery({ message: `${"x".repeat(1993)}hunter2`, title: "hunter2" }));
   expect(live.asked[0]?.body).toMatchObject({ title: "[redacted]" });

@@ -82,8 +82,8 @@ export class WorkstreamRegistry {
     queued: Awaited<ReturnType<Store["messages"]["queued"]>>,
   ): Promise<Workstream> {
     const root = await this.#rootOf(row);
-    const workspace = await this.#services.workspaceOf(root);
-    return new Workstream({ row, entries, queued, workspace, root_ws_id: root.ws_id }, this.#services, this.#host);
+    const openWorkspace = (): ReturnType<EngineServices["workspaceOf"]> => this.#services.workspaceOf(root);
+    return new Workstream({ row, entries, queued, openWorkspace, root_ws_id: root.ws_id }, this.#services, this.#host);
   }
 
   async #rootOf(row: WorkstreamRow): Promise<WorkstreamRow> {

@@ -2,9 +2,10 @@ import type { Breakers } from "../agent/breaker.ts";
 import type { ModelRegistry } from "../agent/models.ts";
 import type { PromptInputs } from "../agent/prompt.ts";
 import type { TurnDependencies } from "../agent/turn_port.ts";
+import type { ExternalServers } from "../contracts/external_tools.ts";
 import type { Provider } from "../contracts/provider.ts";
 import type { JournalEntry, MessageRow, Store, WorkstreamRow } from "../contracts/store.ts";
-import type { DelegateRequest, DelegateResult, DeliverResult, ToolSearchResult } from "../contracts/tool.ts";
+import type { DelegateRequest, DelegateResult, DeliverResult } from "../contracts/tool.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { ApprovalRule } from "../pipeline/policy.ts";
@@ -58,7 +59,8 @@ export interface EngineServices extends TurnDependencies {
   /** What a system prompt is made of, as things stand now. */
   promptInputs(row: WorkstreamRow, workspace: string): Promise<PromptInputs>;
   deliver(delivery: Delivery): Promise<DeliverResult>;
-  searchTools(ws_id: string, query: string): ToolSearchResult;
+  /** Tools of others; null when no server is configured. */
+  external_servers: ExternalServers | null;
 }
 
 /** What an actor needs of the one who holds all of them. */
@@ -79,7 +81,8 @@ export interface WorkstreamParts {
   row: WorkstreamRow;
   entries: readonly JournalEntry[];
   queued: MessageRow[];
-  workspace: Workspace;
+  /** Opens the folder that it works in; asked when it is first needed, since a channel may decide which. */
+  openWorkspace: () => Promise<Workspace>;
   /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
   root_ws_id: string;
 }

@@ -41,7 +41,7 @@ export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort
     joinQueued: () => actor.inbox.join(signal),
     decided: () => actor.decided(signal),
     models: () => modelsOf(actor),
-    systemPrompt: () => actor.prompt(),
+    systemPrompt: () => actor.surroundings.prompt(),
     policy: () => policyOf(actor),
     prepareContext: (settings) => prepareContext(actor, settings),
     toolContext: (call_id, settings) => toolContext(actor, call_id, settings, signal),

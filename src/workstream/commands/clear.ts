@@ -14,7 +14,7 @@ export const clear: Command = {
       state: "idle",
       context_tokens: 0,
     });
-    actor.forgetPrompt();
+    actor.surroundings.forgetPrompt();
     return "The model starts afresh; files and memories stay as they are.";
   },
 };

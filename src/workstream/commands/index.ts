@@ -6,6 +6,7 @@ import { clear } from "./clear.ts";
 import type { Command } from "./command.ts";
 import { compact } from "./compact.ts";
 import { grants } from "./grants.ts";
+import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { model } from "./model.ts";
 import { status } from "./status.ts";
@@ -30,7 +31,7 @@ const stop: Command = {
 
 /** All slash commands; the order is that of `/help`. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [help, status, stop, model, memory, compact, clear, title, grants].map((command) => [command.name, command]),
+  [help, status, stop, model, memory, mcp, compact, clear, title, grants].map((command) => [command.name, command]),
 );
 
 /** Runs a slash command. Its output is an `info` entry, and the answer too. */
@@ -46,6 +47,7 @@ export async function runCommand(
     const hint = near.length > 0 ? `Did you mean /${near.join(" or /")}?` : "/help lists the commands.";
     return { ok: false, reason: "invalid", error: `There is no command /${name.slice(0, 40)}. ${hint}` };
   }
+  await actor.surroundings.open();
   const text = line.trim().replace(/^\/?\S+\s*/, "");
   const output = actor.services.redact(await command.run({ actor, words, text, by }));
   await actor.append({ entries: [{ event: { type: "info", message: output } }] });

@@ -10,13 +10,13 @@ export const memory: Command = {
   summary: "shows what is remembered, or forgets a key",
   async run({ actor, words, text, by }) {
     const { memories } = actor.services.store;
-    const reach = { user_id: by.user_id, workspace: actor.workspace.root };
+    const reach = { user_id: by.user_id, workspace: actor.surroundings.workspace.root };
     if (words[0] === "forget") {
       const key = words.slice(1).join(" ");
       const found = (await memories.list(reach, 1000)).find((row) => row.key === key);
       if (found === undefined) return `Nothing is remembered under ${key || "an empty key"}.`;
       await memories.removeById(found.memory_id, reach);
-      actor.forgetPrompt();
+      actor.surroundings.forgetPrompt();
       return `Forgotten: ${found.key}.`;
     }
     const rows = text.trim() === "" ? await memories.list(reach, SHOWN_MAX) : await memories.search(reach, text, SHOWN_MAX);

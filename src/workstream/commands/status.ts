@@ -13,7 +13,7 @@ export const status: Command = {
       `State: ${row.state}${row.activity === "" ? "" : `, ${row.activity}`}`,
       `Model: ${row.model_alias} (${row.model})`,
       `Context: ${row.tokens} tokens, ${Math.round(row.context_ratio * 1000) / 10} % of the window`,
-      `Folder: ${actor.workspace.root}`,
+      `Folder: ${actor.surroundings.workspace.root}`,
       `Messages waiting: ${row.queued}`,
     ];
     return Promise.resolve(lines.join("\n"));

@@ -1,0 +1,103 @@
+import type { ExternalServers, ExternalServerStatus, RefreshReport } from "../../contracts/external_tools.ts";
+import type { Workstream } from "../actor.ts";
+import type { Command, CommandInput } from "./command.ts";
+
+/** Characters of a description in the list. */
+const DESCRIPTION_LENGTH_MAX = 80;
+
+/** Tools that one answer lists. */
+const TOOLS_SHOWN_MAX = 200;
+
+/** Shows external servers and their tools, reads those anew, and brings a server's prompts into the conversation. */
+export const mcp: Command = {
+  name: "mcp",
+  usage: "/mcp [refresh [server] | prompt [server name [key=value ...]]]",
+  summary: "lists the tools of MCP servers, reads them again, or uses one of their prompts",
+  async run(input) {
+    const servers = input.actor.services.external_servers;
+    if (servers === null) return "No MCP servers configured.";
+    const [action, ...words] = input.words;
+    switch (action) {
+      case undefined:
+      case "":
+        return overview(servers);
+      case "refresh":
+        return refresh(servers, words[0] ?? null);
+      case "prompt":
+        return prompt(servers, input, words);
+      default:
+        return `/mcp ${action} is not known; say /mcp, /mcp refresh [server] or /mcp prompt [server name].`;
+    }
+  },
+};
+
+function overview(servers: ExternalServers): string {
+  const tools = servers.tools();
+  const troubles = servers.status().flatMap(troublesOf);
+  const width = Math.max(0, ...tools.slice(0, TOOLS_SHOWN_MAX).map((tool) => tool.definition.name.length));
+  const lines = tools.slice(0, TOOLS_SHOWN_MAX).map(({ definition: { name, description } }) => {
+    const line = description.replace(/\s+/g, " ");
+    const shown = line.length > DESCRIPTION_LENGTH_MAX ? `${line.slice(0, DESCRIPTION_LENGTH_MAX - 1)}…` : line;
+    return `  ${name.padEnd(width)}  ${shown}`;
+  });
+  if (tools.length > TOOLS_SHOWN_MAX) lines.push(`  and ${tools.length - TOOLS_SHOWN_MAX} more`);
+  const head = tools.length === 0 ? "MCP client connected but no tools available." : `MCP tools (${tools.length}):`;
+  return [head, ...lines, ...troubles].join("\n");
+}
+
+function troublesOf({ server, state, problem, left_out }: ExternalServerStatus): string[] {
+  const what = state === "ready" ? "" : `${state}: `;
+  const trouble = state === "ready" && problem === null ? [] : [`  ${server}: ${what}${problem ?? "not answered yet"}`];
+  return [...trouble, ...left_out.map((note) => `  ${server}: ${note}`)];
+}
+
+async function refresh(servers: ExternalServers, server: string | null): Promise<string> {
+  const reports = await servers.refresh(server);
+  if (reports === null) {
+    const known = servers.status().map((status) => status.server);
+    return `There is no MCP server ${server ?? ""}; known are ${known.join(", ")}.`;
+  }
+  return ["MCP refresh complete:", ...reports.flatMap(reportLines)].join("\n");
+}
+
+function reportLines(report: RefreshReport): string[] {
+  if (!report.ok) return [`  ${report.server}: failed: ${report.error}`];
+  const { server, added, removed } = report;
+  if (added.length === 0 && removed.length === 0) return [`  ${server}: no changes`];
+  const counts = [
+    ...(added.length === 0 ? [] : [`+${added.length} added`]),
+    ...(removed.length === 0 ? [] : [`-${removed.length} removed`]),
+  ];
+  return [
+    `  ${server}: ${counts.join(", ")}`,
+    ...added.map((name) => `    + ${name}`),
+    ...removed.map((name) => `    - ${name}`),
+  ];
+}
+
+async function prompt(servers: ExternalServers, { actor, by }: CommandInput, words: string[]): Promise<string> {
+  const [server, name, ...pairs] = words;
+  if (server === undefined || name === undefined) return listPrompts(servers, server ?? null);
+  const args = Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.slice(pair.indexOf("=") + 1)]));
+  const answer = await servers.prompt(server, name, args);
+  if (!answer.ok) return answer.error;
+  return say(actor, answer.text, by.name, by.user_id, `${server}/${name}`);
+}
+
+async function listPrompts(servers: ExternalServers, server: string | null): Promise<string> {
+  const prompts = (await servers.prompts()).filter((prompt) => server === null || prompt.server === server);
+  if (prompts.length === 0) return "No MCP server offers prompts.";
+  const lines = prompts.map(({ server: from, name, description, arguments: args }) => {
+    const shown = args.map((argument) => (argument.required ? `${argument.name}=…` : `[${argument.name}=…]`)).join(" ");
+    return `  /mcp prompt ${from} ${name}${shown === "" ? "" : ` ${shown}`}${description === "" ? "" : `: ${description}`}`;
+  });
+  return ["MCP prompts:", ...lines].join("\n");
+}
+
+/** A prompt is a message that a person chose to send. */
+async function say(actor: Workstream, content: string, name: string, user_id: string | null, from: string): Promise<string> {
+  const sender = user_id === null ? null : { user_id, name };
+  const sent = await actor.inbox.send({ content, client_send_id: null, attachments: [], sender, source: "mcp_prompt" });
+  if ("ok" in sent) return sent.error;
+  return sent.status === "queue_full" ? "Too many messages wait already; try again later." : `The prompt ${from} was sent.`;
+}
