@@ -9,7 +9,7 @@ import { newApiToken } from "../../src/auth/api_token.ts";
 import { newUserRow } from "../../src/auth/setup.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStore } from "../../src/store/index.ts";
-import { startPractice, type PracticeDiscord } from "../../gateway/practice/index.ts";
+import { startPractice, type PracticeDiscord, type PracticeOptions } from "../../gateway/practice/index.ts";
 import { startModelServer, type ModelServer } from "./model_server/model_server.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,6 +24,8 @@ export interface ProductOptions {
   env?: Record<string, string>;
   /** Without the gateway and the practice Discord. */
   server_only?: boolean;
+  /** How the practice Discord is set up. */
+  practice?: PracticeOptions;
 }
 
 /** A whole turnstone as people run it: real server and gateway processes, a practice Discord, and a model that plays scripts. */
@@ -35,6 +37,8 @@ export interface Product {
   workspace: string;
   /** Of the user ada, with all scopes. */
   token: string;
+  /** Of the user ben, who may not approve. */
+  token_of_ben: string;
   startServer(env?: Record<string, string>): Promise<void>;
   startGateway(env?: Record<string, string>): Promise<void>;
   /** As a power cut would: SIGKILL. Resolves when the process is gone. */
@@ -61,7 +65,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   mkdirSync(workspace);
   writeFileSync(join(folder, "config.toml"), options.config ?? "");
   const model = await startModelServer();
-  const practice = await startPractice();
+  const practice = await startPractice(options.practice);
   const port = await freePort();
   const channel_port = await freePort();
   const server_url = `http://127.0.0.1:${port}`;
@@ -87,7 +91,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     if (run.status !== 0) throw new Error(`turnstone ${args.join(" ")} failed: ${run.stderr}`);
     return JSON.parse(run.stdout) as Record<string, unknown>;
   };
-  const token = await seedPeople(join(folder, "data"), practice);
+  const { token, token_of_ben } = await seedPeople(join(folder, "data"), practice);
   let server: OwnProcess | null = null;
   let gateway: OwnProcess | null = null;
   const start = (name: "server" | "gateway", extra: Record<string, string>): OwnProcess =>
@@ -99,6 +103,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     data_dir: join(folder, "data"),
     workspace,
     token,
+    token_of_ben,
     async startServer(extra = {}) {
       server = start("server", extra);
       await answering(`${server_url}/health`, server, () => output);
@@ -139,12 +144,12 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   return product;
 }
 
-/** Ada may approve, Ben may write, Cleo is a stranger. Answers Ada's token. */
-async function seedPeople(data_dir: string, practice: PracticeDiscord): Promise<string> {
+/** Ada may approve, Ben may write, Cleo is a stranger. Answers the tokens of both. */
+async function seedPeople(data_dir: string, practice: PracticeDiscord): Promise<Pick<Product, "token" | "token_of_ben">> {
   mkdirSync(data_dir, { mode: 0o700 });
   const store = await openStore({ path: join(data_dir, "turnstone.db") });
   const created = new Date().toISOString();
-  let token = "";
+  const tokens = { token: "", token_of_ben: "" };
   for (const [name, scopes] of [["Ada", "read,write,approve"], ["Ben", "read,write"]] as const) {
     const row = await newUserRow({ username: name, display_name: name, password: null, scopes }, systemClock);
     if (row === null) throw new Error(`${name} is no name.`);
@@ -153,10 +158,10 @@ async function seedPeople(data_dir: string, practice: PracticeDiscord): Promise<
     await store.channels.link({ channel_type: "discord", channel_user_id: practice.userId(name), user_id, scopes, created });
     const made = newApiToken({ user_id, name: "test", scopes, created, expires: null });
     await store.users.createToken(made.row);
-    if (name === "Ada") token = made.token;
+    tokens[name === "Ada" ? "token" : "token_of_ben"] = made.token;
   }
   await store.close();
-  return token;
+  return tokens;
 }
 
 interface OwnProcess {

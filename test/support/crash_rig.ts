@@ -1,0 +1,179 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { workstreamIdFor } from "../../gateway/inbound/conversation.ts";
+import { GENEROUS_RATE_LIMITS } from "../../gateway/practice/index.ts";
+import { endingOf, problemsOf, type Ending } from "./crash_ending.ts";
+import { play } from "./crash_people.ts";
+import { CRASH_SCENARIOS, type CrashScenario } from "./crash_scenarios.ts";
+import { reply } from "./model_server/reply.ts";
+import { startProduct, type Product } from "./product.ts";
+
+/** A death: the point at which a process is killed, and at which of its passings. */
+export interface Death {
+  point: string;
+  passing: number;
+}
+
+/** One run of a scenario. */
+export interface CrashRun {
+  scenario: CrashScenario;
+  /** In every name that belongs to this run. */
+  key: string;
+  thread: string;
+  ws_id: string;
+}
+
+/** What came of a run. */
+export interface CrashResult {
+  /** False: the point was not passed so often this time. */
+  died: boolean;
+  /** In words; empty when all is as it must be. */
+  problems: string[];
+}
+
+/** How long a run may take before it counts as stuck: deaths cost seconds of waiting, and the machine may be busy. */
+const PATIENCE_MS = 45_000;
+/** A press that nobody answers fails after this long. */
+const ACK_DEADLINE_MS = 1500;
+const LOOK_MS = 20;
+/** What a process still does after all is shown: saving, moving cursors, answering. */
+const LAST_POINTS_MS = 1000;
+
+/** Comes by the clock and not by what people do. */
+const HEARTBEAT = /^answer_POST_\/v1\/api\/services\./;
+
+/** Points with these beginnings are the gateway's; all others are the server's. */
+const OF_GATEWAY = /^(discord|server)\./;
+
+export interface CrashRig {
+  product: Product;
+  /** The points that an uninterrupted run passes, in order, and how it ends. */
+  reference(scenario: CrashScenario): Promise<{ passed: string[]; ending: Ending }>;
+  /** Plays a scenario in which a process dies, and judges how it ends by the uninterrupted run. */
+  run(scenario: CrashScenario, death: Death, reference: Ending): Promise<CrashResult>;
+  /** Whether all runs so far still stand as they ended: nothing comes late, nothing twice. */
+  lateProblems(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Real processes whose plug can be pulled at named points. */
+export async function startCrashRig(): Promise<CrashRig> {
+  const folder = mkdtempSync(join(tmpdir(), "turnstone-crash-"));
+  const orders = join(folder, "orders");
+  const product = await startProduct({
+    config: '[[approval.rules]]\ntool = "bash"\nusers = ["ben"]\naction = "allow"\n',
+    env: { TURNSTONE_CRASH_POINTS: orders },
+    practice: { rate_limits: GENEROUS_RATE_LIMITS, ack_deadline_ms: ACK_DEADLINE_MS },
+  });
+  const ended: { run: CrashRun; ending: Ending }[] = [];
+  let count = 0;
+  product.model.script((request) => {
+    const [key = "", name] = /\bcase-(\w+)-\w+\b/.exec(request.first_user_text) ?? [];
+    const scenario = CRASH_SCENARIOS.find((one) => one.name === name);
+    return scenario === undefined ? reply.status(400) : scenario.answer(request, key);
+  });
+
+  const begin = async (scenario: CrashScenario): Promise<CrashRun> => {
+    count += 1;
+    const key = `case-${scenario.name}-${"abcdefghij"[count % 10]}${count}`;
+    const { practice } = product;
+    const opening = `<@${practice.bot_id}> ${scenario.opening(key)}`;
+    const message = practice.as(scenario.speaker).say("general", opening);
+    const run = { scenario, key, thread: message.id, ws_id: workstreamIdFor("discord", message.id) };
+    return run;
+  };
+
+  const settle = async (run: CrashRun, isRight: (ending: Ending) => string[]): Promise<string[]> => {
+    const deadline = performance.now() + PATIENCE_MS;
+    const people = new AbortController();
+    const playing = play(product, run, people.signal);
+    let problems = ["It never began."];
+    while (problems.length > 0 && performance.now() < deadline) {
+      await pause();
+      problems = await endingOf(product, run).then(isRight, (error: unknown) => [String(error)]);
+    }
+    people.abort();
+    await playing;
+    return problems;
+  };
+
+  return {
+    product,
+    async reference(scenario) {
+      writeFileSync(`${orders}.passed`, "");
+      const run = await begin(scenario);
+      let last = "";
+      let same_since = 0;
+      const problems = await settle(run, (ending) => {
+        const text = JSON.stringify(ending);
+        if (text !== last) same_since = performance.now();
+        last = text;
+        const rests = ending.is_over && performance.now() - same_since > 500;
+        return rests ? problemsOf(run, ending, null) : ["It is not over yet."];
+      });
+      if (problems.length > 0) throw new Error(`The uninterrupted run of ${scenario.name} fails: ${problems.join("\n")}\n${last}\n${product.log()}`);
+      const ending = await endingOf(product, run);
+      ended.push({ run, ending });
+      const passed = readFileSync(`${orders}.passed`, "utf8").split("\n").filter(Boolean);
+      return { passed: passed.filter((name) => !HEARTBEAT.test(name)), ending };
+    },
+    async run(scenario, death, reference) {
+      const victim = victimOf(product, death);
+      count += 1;
+      writeFileSync(orders, `${death.point} ${death.passing} ${count}`);
+      const run = await begin(scenario);
+      const isRight = (ending: Ending): string[] => problemsOf(run, ending, reference);
+      let problems = await settle(run, isRight);
+      // Who is to die after all has been shown may need another moment for it.
+      await Promise.race([victim.dead, pause(LAST_POINTS_MS)]);
+      rmSync(orders, { force: true });
+      const died = await victim.revived();
+      if (died) problems = await settle(run, isRight);
+      ended.push({ run, ending: await endingOf(product, run) });
+      return { died, problems: [...problems, ...product.model.problems] };
+    },
+    async lateProblems() {
+      const problems: string[] = [];
+      for (const { run, ending } of ended) {
+        const now = await endingOf(product, run);
+        if (JSON.stringify(now) !== JSON.stringify(ending)) {
+          problems.push(`${run.key} has changed after its end:\n${JSON.stringify(ending)}\n${JSON.stringify(now)}`);
+        }
+      }
+      return problems;
+    },
+    async close() {
+      await product.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Lines of a file of the workspace. */
+export function linesOf(product: Product, name: string): string[] {
+  const path = join(product.workspace, name);
+  return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
+}
+
+/** The process in which a point lies. It is started again as soon as it dies, until `revived` is asked for. */
+function victimOf(product: Product, death: Death): { dead: Promise<unknown>; revived: () => Promise<boolean> } {
+  const is_gateway = OF_GATEWAY.test(death.point);
+  let watched = true;
+  let revival: Promise<void> | null = null;
+  const dead = (is_gateway ? product.gatewayEnded() : product.serverEnded()).then(() => {
+    if (watched) revival = is_gateway ? product.startGateway() : product.startServer();
+  });
+  return {
+    dead,
+    async revived() {
+      watched = false;
+      await revival;
+      return revival !== null;
+    },
+  };
+}
+
+function pause(milliseconds = LOOK_MS): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
