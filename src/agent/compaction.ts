@@ -1,8 +1,10 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
-import type { Message } from "../protocol/message.ts";
+import type { Message, UserMessage } from "../protocol/message.ts";
 import { textOf } from "../protocol/message.ts";
 import { callModels } from "./model_call.ts";
 import type { Conversation } from "./projection.ts";
+import { offerFor } from "./request.ts";
+import { speakerName } from "./speakers.ts";
 import { estimateTokens, messageTokens } from "./tokens.ts";
 import type { TurnDependencies, TurnPort } from "./turn_port.ts";
 
@@ -33,7 +35,7 @@ export async function compactIfNeeded(port: TurnPort, dependencies: TurnDependen
   const settings = port.models()[0];
   if (settings === undefined) return false;
   const window = settings.capabilities.context_window;
-  const tools = dependencies.catalog.offered(port.workstream.kind);
+  const { tools } = offerFor(port, dependencies.catalog, settings);
   const before_tokens = estimateTokens(port.conversation, await port.systemPrompt(), tools);
   if (!forced && before_tokens < window * COMPACT_AT) return false;
   const from = keptFrom(port.conversation, window * KEPT_SHARE);
@@ -63,7 +65,10 @@ async function compact(
     entries: [
       {
         event: { type: "compaction", before_tokens, after_tokens, summary: dependencies.redact(summary), kept_after_seq },
-        private: { replay_after_seq: Math.max(0, replay_after_seq) },
+        private: {
+          replay_after_seq: Math.max(0, replay_after_seq),
+          ...(conversation.expanded_tools.size === 0 ? {} : { expanded_tools: [...conversation.expanded_tools] }),
+        },
       },
     ],
     context_tokens: after_tokens,
@@ -133,14 +138,23 @@ function chunks(messages: readonly Message[], budget_tokens: number): string[] {
 function renderMessage(message: Message): string {
   switch (message.role) {
     case "user":
-      return `PERSON: ${shorten(textOf(message.content))}`;
+      return `${personOf(message)}: ${indented(shorten(textOf(message.content)))}`;
     case "assistant": {
-      const calls = message.tool_calls.map((call) => `\nCALL ${call.name} ${shorten(call.arguments)}`).join("");
-      return `AGENT: ${shorten(message.content)}${calls}`;
+      const calls = message.tool_calls.map((call) => `\nCALL ${call.name} ${indented(shorten(call.arguments))}`).join("");
+      return `AGENT: ${indented(shorten(message.content))}${calls}`;
     }
     case "tool":
-      return `RESULT of ${message.name}${message.is_error ? " (error)" : ""}: ${shorten(textOf(message.content))}`;
+      return `RESULT of ${message.name}${message.is_error ? " (error)" : ""}: ${indented(shorten(textOf(message.content)))}`;
   }
+}
+
+function personOf({ sender }: UserMessage): string {
+  return sender === undefined ? "PERSON" : `PERSON ${speakerName(sender)}`;
+}
+
+/** So that no line within a message reads like the beginning of another. */
+function indented(text: string): string {
+  return text.replace(/\r\n?|[\n\v\f\x85\u2028\u2029]/g, "\n  ");
 }
 
 function shorten(text: string): string {

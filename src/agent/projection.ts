@@ -1,5 +1,6 @@
 import type { FileRecord } from "../contracts/tool.ts";
 import type { JournalEntry, KeptCall } from "../contracts/store.ts";
+import { visibleLine } from "../lib/visible.ts";
 import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
 import type {
   ApprovalResolvedEvent,
@@ -10,6 +11,7 @@ import type {
   UserTurnEvent,
 } from "../protocol/event.ts";
 import type { ContentPart, Message, ToolCall, Usage } from "../protocol/message.ts";
+import { speakerName, withoutForgedNames } from "./speakers.ts";
 
 /** What was decided about one asked call. */
 export interface Decision {
@@ -184,7 +186,9 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
 export function attachmentPart(attachment: AttachmentReference): ContentPart {
   const { attachment_id, media_type, filename, size } = attachment;
   if (attachment.path !== undefined) return { type: "file", attachment_id, media_type, filename, size, path: attachment.path };
-  if (!media_type.startsWith("image/")) return { type: "text", text: `[Attached: ${filename}, ${media_type}, ${size} bytes]` };
+  if (!media_type.startsWith("image/")) {
+    return { type: "text", text: `[Attached: ${visibleLine(filename)}, ${media_type}, ${size} bytes]` };
+  }
   const { width, height } = attachment;
   return {
     type: "image",
@@ -291,7 +295,8 @@ function approvalNote(batch: Batch | null): string | null {
   const notes = new Set<string>();
   for (const decision of batch?.decisions.values() ?? []) {
     if (decision.approved && decision.feedback) {
-      notes.add(`${decision.decided_by?.name ?? "A person"} approved and added: ${decision.feedback}`);
+      const name = decision.decided_by === null ? "A person" : speakerName(decision.decided_by);
+      notes.add(`${name} approved and added: ${withoutForgedNames(decision.feedback)}`);
     }
   }
   return notes.size === 0 ? null : [...notes].join("\n");
@@ -304,6 +309,7 @@ function applyCompaction(conversation: Conversation, entry: JournalEntry, summar
   conversation.messages = [{ role: "user", content: [{ type: "text", text }] }, ...conversation.messages.slice(from)];
   conversation.message_seqs = [entry.seq, ...conversation.message_seqs.slice(from)];
   conversation.files.clear();
+  for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
   conversation.counted = { tokens: 0, messages: 0 };
 }
 

@@ -1,5 +1,7 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Offer } from "../catalog/offer.ts";
+import { withSpeakers } from "./speakers.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { TurnPort } from "./turn_port.ts";
 
@@ -13,21 +15,32 @@ export async function requestBuilder(
   loadAttachment: (attachment_id: string) => Promise<Uint8Array | null>,
   with_tools: boolean,
 ): Promise<(settings: ModelSettings) => ModelRequest> {
-  const system = await port.systemPrompt();
-  const { messages } = port.conversation;
-  const tools = with_tools ? catalog.offered(port.workstream.kind) : [];
+  const { system, messages } = withSpeakers(await port.systemPrompt(), port.conversation.messages);
   return (settings) => {
     const { context_window, max_output_tokens } = settings.capabilities;
+    const { tools, deferred } = with_tools ? offerFor(port, catalog, settings) : NOTHING;
     const left = context_window - estimateTokens(port.conversation, system, tools);
     return {
       settings,
       system,
       messages,
       tools,
-      deferred_tools: [],
+      deferred_tools: deferred,
       native_web_search: with_tools && settings.capabilities.supports_web_search,
       max_output_tokens: Math.max(ANSWER_TOKENS_MIN, Math.min(max_output_tokens, left)),
       loadAttachment,
     };
   };
+}
+
+/** Without tools the model can only answer. */
+const NOTHING: Offer = { tools: [], deferred: [] };
+
+/** What one model is told of the tools that this workstream may use. */
+export function offerFor({ workstream, conversation }: TurnPort, catalog: Catalog, { capabilities }: ModelSettings): Offer {
+  return catalog.offered({
+    kind: workstream.kind,
+    expanded: conversation.expanded_tools,
+    native_search: capabilities.supports_tool_search,
+  });
 }
