@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { nearestNames } from "../lib/nearest.ts";
+import { CRASH_POINTS_VARIABLE } from "./crash_points.ts";
 import { interpolate, lineOf, readTomlFile } from "./file.ts";
 import { flagName, settingLeaves, settingVariables } from "./leaves.ts";
 import { readMcpFile } from "./mcp_file.ts";
@@ -144,7 +145,7 @@ function checkServers(servers: McpServers, place: Reading["place"], problems: st
 function unknownVariables(env: Environment): string[] {
   const known = settingVariables();
   return Object.keys(env)
-    .filter((name) => name.startsWith("TURNSTONE_") && !known.includes(name))
+    .filter((name) => name.startsWith("TURNSTONE_") && name !== CRASH_POINTS_VARIABLE && !known.includes(name))
     .flatMap((name) => {
       const [near] = nearestNames(name, known, 1);
       return near === undefined ? [] : [`The variable ${name} means nothing to turnstone; did you mean ${near}?`];

@@ -63,7 +63,8 @@ export async function startCrashRig(): Promise<CrashRig> {
   const orders = join(folder, "orders");
   const product = await startProduct({
     config: '[[approval.rules]]\ntool = "bash"\nusers = ["ben"]\naction = "allow"\n',
-    env: { TURNSTONE_CRASH_POINTS: orders },
+    // Each death is followed by a start, and compiling is the most of it.
+    env: { TURNSTONE_CRASH_POINTS: orders, NODE_COMPILE_CACHE: join(tmpdir(), "turnstone-crash-compiled") },
     practice: { rate_limits: GENEROUS_RATE_LIMITS, ack_deadline_ms: ACK_DEADLINE_MS },
   });
   const ended: { run: CrashRun; ending: Ending }[] = [];
