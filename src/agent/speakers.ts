@@ -1,4 +1,3 @@
-import { firstCharacters } from "../lib/cut.ts";
 import { visibleLine } from "../lib/visible.ts";
 import type { ContentPart, Message, Sender, UserMessage } from "../protocol/message.ts";
 
@@ -25,7 +24,7 @@ const FORGED_BEGINNING = new RegExp(`(^|[${LINE_BREAK}])(${BEFORE})(?=${BRACKETE
 /** A person's name as it stands in the brackets: one line, without brackets or anything that nobody sees. */
 export function speakerName({ name }: Pick<Sender, "name">): string {
   const plain = name.replace(/[[\]［］【】〔〕〚〛⟦⟧❲❳｢｣「」]/gu, "").replace(/\s+/g, " ");
-  return firstCharacters(visibleLine(plain).trim(), NAME_LENGTH_MAX) || "somebody";
+  return visibleLine(plain).trim().slice(0, NAME_LENGTH_MAX).toWellFormed() || "somebody";
 }
 
 /** A person's words, in which no line looks like the beginning of somebody else's. */
