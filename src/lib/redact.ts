@@ -18,8 +18,14 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   };
 }
 
+/** The same for the given values alone: what a person chose to write stays otherwise as it is. */
+export function createOwnRedactor(secrets: readonly string[]): (text: string) => string {
+  const own = ownPattern(secrets);
+  return (text) => (own === null ? text : text.replace(own, REDACTED));
+}
+
 /** The values as they are and as JSON, URLs, Basic headers and base64 carry them. */
-function ownPattern(secrets: readonly string[]): RegExp | null {
+export function secretForms(secrets: readonly string[]): string[] {
   const forms = secrets
     .filter((secret) => secret.length >= OWN_SECRET_LENGTH_MIN)
     .flatMap((secret) => [
@@ -28,10 +34,14 @@ function ownPattern(secrets: readonly string[]): RegExp | null {
       encodeURIComponent(secret),
       Buffer.from(secret).toString("base64"),
     ]);
-  if (forms.length === 0) return null;
   // The longest first: a value may be the beginning of another.
-  const sorted = [...new Set(forms)].toSorted((one, other) => other.length - one.length);
-  return new RegExp(sorted.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
+  return [...new Set(forms)].toSorted((one, other) => other.length - one.length);
+}
+
+function ownPattern(secrets: readonly string[]): RegExp | null {
+  const forms = secretForms(secrets);
+  if (forms.length === 0) return null;
+  return new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
 }
 
 interface Pattern {
