@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { decodePage } from "./decode.ts";
 import { htmlToText } from "./html_text.ts";
 import type { PageTask, ReadPage } from "./read_page.ts";
@@ -7,7 +7,7 @@ import { relevantPart } from "./relevance.ts";
 /** As far into a document as files are looked into to tell text from other bytes. */
 const PROBE_CHARACTERS = 8192;
 
-/** The thread that makes text of one page: all that takes long with a hostile one happens here. */
+/** The thread that makes text of pages, one by one: all that takes long with a hostile one happens here. */
 function read(task: PageTask): ReadPage {
   const decoded = decodePage(task.bytes, task.charset);
   if (decoded.slice(0, PROBE_CHARACTERS).includes("\0")) {
@@ -22,4 +22,4 @@ function read(task: PageTask): ReadPage {
 }
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort?.postMessage(read(workerData as PageTask));
+parentPort?.on("message", (task: PageTask) => parentPort?.postMessage(read(task)));

@@ -30,23 +30,21 @@ export type ReadPage =
  */
 export async function readPage(task: PageTask, signal: AbortSignal, limit_ms = READING_MS): Promise<ReadPage> {
   signal.throwIfAborted();
-  const worker = new Worker(workerFile(), {
-    workerData: task,
-    transferList: [task.bytes.buffer],
-    // The page's text can be larger than what a thread gets by default, and a hostile one must not take all there is.
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    // A thread inherits flags such as --inspect, which only the server itself can have.
-    execArgv: [],
-    stdin: false,
-  });
+  const reader = takeReader();
+  let well = false;
   try {
-    return await answerOf(worker, signal, AbortSignal.timeout(limit_ms));
+    const page = await answerOf(reader, task, signal, AbortSignal.timeout(limit_ms));
+    well = page.ok;
+    return page;
   } finally {
-    await worker.terminate();
+    // By name: without names the thread's own would go too, and it would fall silent.
+    for (const event of ["message", "error", "exit"]) reader.removeAllListeners(event);
+    if (well) keepReader(reader);
+    else await reader.terminate();
   }
 }
 
-function answerOf(worker: Worker, signal: AbortSignal, limit: AbortSignal): Promise<ReadPage> {
+function answerOf(reader: Worker, task: PageTask, signal: AbortSignal, limit: AbortSignal): Promise<ReadPage> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => reject(signal.reason as Error);
     const settle = (answer: ReadPage): void => {
@@ -57,13 +55,56 @@ function answerOf(worker: Worker, signal: AbortSignal, limit: AbortSignal): Prom
     limit.addEventListener("abort", () => {
       settle({ ok: false, error: "The page is built in a way that takes too long to read, so it was given up." });
     });
-    worker.once("message", (answer: ReadPage) => settle(answer));
-    worker.once("error", (error: Error & { code?: string }) => {
+    reader.once("message", settle);
+    reader.once("error", (error: Error & { code?: string }) => {
       const why = error.code === "ERR_WORKER_OUT_OF_MEMORY" ? "it needs too much memory" : error.message.slice(0, 200);
       settle({ ok: false, error: `The page could not be read: ${why}.` });
     });
-    worker.once("exit", () => settle({ ok: false, error: "The page could not be read: its reader ended early." }));
+    reader.once("exit", () => settle({ ok: false, error: "The page could not be read: its reader ended early." }));
+    reader.postMessage(task, [task.bytes.buffer]);
   });
+}
+
+/** Starting a thread takes longer than reading most pages, so one that is done waits a while for the next page. */
+const IDLE_MS = 30_000;
+
+let waiting: { reader: Worker; timer: NodeJS.Timeout } | null = null;
+
+function takeReader(): Worker {
+  const kept = waiting;
+  if (kept !== null) {
+    dropWaiting();
+    kept.reader.ref();
+    return kept.reader;
+  }
+  return new Worker(workerFile(), {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    // A thread inherits flags such as --inspect, which only the server itself can have.
+    execArgv: [],
+  });
+}
+
+function keepReader(reader: Worker): void {
+  if (waiting !== null) {
+    void reader.terminate();
+    return;
+  }
+  const timer = setTimeout(() => {
+    dropWaiting();
+    void reader.terminate();
+  }, IDLE_MS);
+  reader.once("error", dropWaiting).once("exit", dropWaiting);
+  // Neither keeps a server from ending.
+  reader.unref();
+  timer.unref();
+  waiting = { reader, timer };
+}
+
+function dropWaiting(): void {
+  if (waiting === null) return;
+  clearTimeout(waiting.timer);
+  waiting.reader.off("error", dropWaiting).off("exit", dropWaiting);
+  waiting = null;
 }
 
 /** The worker lies beside this file, as source or as compiled. */
