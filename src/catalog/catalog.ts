@@ -1,7 +1,17 @@
-import type { Tool } from "../contracts/tool.ts";
+import type { ExternalTools } from "../contracts/external_tools.ts";
+import type { Tool, ToolSearchResult } from "../contracts/tool.ts";
 import type { ModelTool, ToolDefinition } from "../protocol/tool_definition.ts";
 import type { WorkstreamKind } from "../protocol/workstream.ts";
+import { ExternalRegistry } from "./external.ts";
+import { OfferCache, type Offer, type OfferRequest } from "./offer.ts";
 import { schemaCheck, type SchemaCheck } from "./schema_check.ts";
+import { TOOL_SEARCH_DEFAULTS, TOOL_SEARCH_NAME, toolSearch, toolSearchDefinition, type ToolSearchSettings } from "./tool_search.ts";
+
+/** What every provider takes: OpenAI refuses a request with more tools. */
+export const OFFERED_TOOLS_MAX = 128;
+
+/** Deferred tools that go along with each request for a provider's own search; beyond it ours costs less. */
+const NATIVE_DEFERRED_MAX = 500;
 
 /** A tool that can be called: what a model is told, and the code behind it. */
 export interface RegisteredTool {
@@ -23,21 +33,18 @@ export interface ToolSets {
   PRIMARY_KEY_MAP: ReadonlyMap<string, string>;
 }
 
-/** Where external tools come from; replaced as a whole when they change. */
-export interface ExternalTools {
-  tools: readonly { definition: ToolDefinition; tool: Tool }[];
-}
-
 /** All tools of this server. Names from a model are looked up in a Map, never on an object. */
 export interface Catalog {
   readonly sets: ToolSets;
   find(name: string): RegisteredTool | undefined;
-  /** Whether a workstream of this kind may call the tool. */
+  /** Whether a workstream of this kind may call the tool, whether or not the model was told of it. */
   allows(kind: WorkstreamKind, name: string): boolean;
-  /** What a model of this kind of workstream is offered, built-in tools first. The same array until something changes. */
-  offered(kind: WorkstreamKind): readonly ModelTool[];
-  /** Every name that `find` knows, for error messages. */
+  /** What a model is offered, built-in tools first. */
+  offered(request: OfferRequest): Offer;
+  /** Every name that may be called, for error messages. */
   names(kind: WorkstreamKind): string[];
+  /** Finds external tools; `expanded` are those that the workstream sees already. */
+  searchTools(query: string, expanded: ReadonlySet<string>): ToolSearchResult;
   setExternal(external: ExternalTools): void;
 }
 
@@ -63,6 +70,7 @@ export function createCatalog(
   definitions: readonly ToolDefinition[],
   tools: readonly Tool[],
   hidden: ReadonlySet<string> = new Set(),
+  search: ToolSearchSettings = TOOL_SEARCH_DEFAULTS,
 ): Catalog {
   const code = new Map(tools.map((tool) => [tool.name, tool]));
   const built_in = new Map<string, RegisteredTool>();
@@ -74,65 +82,104 @@ export function createCatalog(
   for (const name of code.keys()) {
     if (!built_in.has(name)) throw new Error(`The tool ${name} has code but no definition under tools/.`);
   }
-  return new LiveCatalog(deriveSets(definitions), built_in, hidden);
+  return new LiveCatalog(deriveSets(definitions), built_in, hidden, search);
 }
 
 class LiveCatalog implements Catalog {
   readonly sets: ToolSets;
   readonly #built_in: ReadonlyMap<string, RegisteredTool>;
-  readonly #hidden: ReadonlySet<string>;
-  #external: ReadonlyMap<string, RegisteredTool> = new Map();
-  #offered = new Map<WorkstreamKind, readonly ModelTool[]>();
+  readonly #search: ToolSearchSettings;
+  readonly #external = new ExternalRegistry();
+  readonly #offers = new OfferCache();
+  readonly #shown: Readonly<Record<WorkstreamKind, readonly ModelTool[]>>;
+  #search_tool: RegisteredTool | null = null;
+  #version = 0;
 
-  constructor(sets: ToolSets, built_in: ReadonlyMap<string, RegisteredTool>, hidden: ReadonlySet<string>) {
+  constructor(
+    sets: ToolSets,
+    built_in: ReadonlyMap<string, RegisteredTool>,
+    hidden: ReadonlySet<string>,
+    search: ToolSearchSettings,
+  ) {
     this.sets = sets;
     this.#built_in = built_in;
-    this.#hidden = hidden;
+    this.#search = search;
+    const shown = (definitions: readonly ToolDefinition[]): ModelTool[] =>
+      definitions.filter(({ name }) => !hidden.has(name)).map(modelTool);
+    this.#shown = { main: shown(sets.TOOLS), task: shown(sets.TASK_AGENT_TOOLS), plan: shown(sets.AGENT_TOOLS) };
   }
 
   find(name: string): RegisteredTool | undefined {
-    return this.#built_in.get(name) ?? this.#external.get(name);
+    if (name === TOOL_SEARCH_NAME && this.#search_tool !== null) return this.#search_tool;
+    return this.#built_in.get(name) ?? this.#external.find(name);
   }
 
   allows(kind: WorkstreamKind, name: string): boolean {
-    if (this.#hidden.has(name)) return false;
-    if (this.#external.has(name) || kind === "main") return this.find(name) !== undefined;
-    return this.#setOf(kind).some((definition) => definition.name === name);
+    if (name === TOOL_SEARCH_NAME && this.#search_tool !== null) return this.#searches(kind);
+    if (this.#built_in.has(name)) return this.#shown[kind].some((tool) => tool.name === name);
+    return this.#external.find(name) !== undefined;
   }
 
-  offered(kind: WorkstreamKind): readonly ModelTool[] {
-    const known = this.#offered.get(kind);
-    if (known !== undefined) return known;
-    const made = [...this.#setOf(kind), ...[...this.#external.values()].map((entry) => entry.definition)]
-      .filter((definition) => !this.#hidden.has(definition.name))
-      .map(({ name, description, parameters }) => ({ name, description, parameters }));
-    this.#offered.set(kind, made);
-    return made;
+  offered(request: OfferRequest): Offer {
+    return this.#offers.get(request, this.#version, () => this.#offer(request));
+  }
+
+  #offer({ kind, expanded, native_search }: OfferRequest): Offer {
+    const own = this.#shown[kind];
+    const external = this.#external.shown;
+    if (!this.#searches(kind)) return { tools: external.length === 0 ? own : [...own, ...external], deferred: [] };
+    const found = [...expanded].map((name) => this.#external.modelTool(name)).filter((tool) => tool !== undefined);
+    if (native_search && external.length <= NATIVE_DEFERRED_MAX) {
+      const deferred = external.filter((tool) => !expanded.has(tool.name));
+      return { tools: [...own, ...found], deferred };
+    }
+    const search_tool = this.#search_tool === null ? [] : [modelTool(this.#search_tool.definition)];
+    const room = Math.max(0, OFFERED_TOOLS_MAX - own.length - search_tool.length);
+    return { tools: [...own, ...search_tool, ...found.slice(-room)], deferred: [] };
+  }
+
+  /** Whether external tools are searched for rather than listed. */
+  #searches(kind: WorkstreamKind): boolean {
+    const { count } = this.#external;
+    if (count === 0 || this.#search.mode === "off") return false;
+    if (kind !== "main") return this.#shown[kind].length + count > OFFERED_TOOLS_MAX;
+    return this.#search.mode === "on" || this.sets.TOOLS.length + count >= this.#search.threshold;
   }
 
   names(kind: WorkstreamKind): string[] {
-    return this.offered(kind).map((tool) => tool.name);
+    const { tools } = this.offered({ kind, expanded: NONE, native_search: false });
+    const listed = tools.map((tool) => tool.name);
+    return this.#searches(kind) ? [...listed, ...this.#external.shown.map((tool) => tool.name)] : listed;
+  }
+
+  searchTools(query: string, expanded: ReadonlySet<string>): ToolSearchResult {
+    const ranked = this.#external.search(query);
+    const fresh = ranked.filter(({ name }) => !expanded.has(name));
+    const found = fresh.slice(0, this.#search.max_results).map(({ name }) => this.#external.modelTool(name));
+    const best = ranked.slice(0, this.#search.max_results);
+    return {
+      found: found.filter((tool) => tool !== undefined),
+      total: fresh.length,
+      already_visible: best.filter(({ name }) => expanded.has(name)).map(({ name }) => name),
+      unavailable_servers: this.#external.servers
+        .filter((server) => server.unavailable !== null)
+        .map(({ name, unavailable }) => `${name} (${unavailable ?? ""})`),
+    };
   }
 
   setExternal(external: ExternalTools): void {
-    this.#external = new Map(
-      external.tools.map(({ definition, tool }) => [
-        definition.name,
-        { definition, tool, check: schemaCheck(definition.parameters), built_in: false },
-      ]),
-    );
-    this.#offered = new Map();
-  }
-
-  #setOf(kind: WorkstreamKind): readonly ToolDefinition[] {
-    switch (kind) {
-      case "main":
-        return this.sets.TOOLS;
-      case "task":
-        return this.sets.TASK_AGENT_TOOLS;
-      case "plan":
-        return this.sets.AGENT_TOOLS;
-    }
+    if (!this.#external.set(external)) return;
+    this.#version += 1;
+    const definition = toolSearchDefinition(this.#external.servers);
+    this.#search_tool =
+      this.#external.count === 0
+        ? null
+        : { definition, tool: toolSearch, check: schemaCheck(definition.parameters), built_in: true };
   }
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+function modelTool({ name, description, parameters }: ToolDefinition): ModelTool {
+  return { name, description, parameters };
+}

@@ -9,7 +9,7 @@ let shared: Promise<Ajv2020> | null = null;
 // ajv is loaded and each schema compiled at the first call of a tool: a start pays for neither. Checking schemas against their own
 // schema would cost more than all else.
 function validator(): Promise<Ajv2020> {
-  shared ??= import("ajv/dist/2020.js").then(({ Ajv2020 }) => new Ajv2020({ allErrors: true, strict: false, validateSchema: false }));
+  shared ??= import("ajv/dist/2020.js").then(({ Ajv2020 }) => new Ajv2020({ allErrors: true, strict: false, validateSchema: false, validateFormats: false, logger: false }));
   return shared;
 }
 
@@ -26,6 +26,19 @@ export function schemaCheck(schema: JsonObject): SchemaCheck {
       return `${where} ${error.message ?? "is not valid"}`;
     });
     return problems.join("; ");
+  };
+}
+
+/** The same for schemas of others: one that cannot be compiled checks nothing, since its own server checks too. */
+export function lenientSchemaCheck(schema: JsonObject): SchemaCheck {
+  const check = schemaCheck(schema);
+  let usable: Promise<boolean> | null = null;
+  return async (args) => {
+    usable ??= check({}).then(
+      () => true,
+      () => false,
+    );
+    return (await usable) ? check(args) : null;
   };
 }
 

@@ -10,7 +10,8 @@ import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { createLog, type Log } from "../lib/log.ts";
-import { createRedactor } from "../lib/redact.ts";
+import { createOwnRedactor, createRedactor } from "../lib/redact.ts";
+import { createStreamRedactors } from "../lib/redact_stream.ts";
 import { createSpawner, type Spawner } from "../lib/spawn.ts";
 import { createProviders } from "../providers/index.ts";
 import { builtInTools, toolsWithoutBackEnd, type ToolOptions } from "../tools/index.ts";
@@ -20,6 +21,7 @@ import { createDelivery } from "../workstream/delivery.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices, EngineSettings } from "../workstream/services.ts";
 import { servicesWithCrashPoints, storeWithCrashPoints, toolsWithCrashPoints } from "./crash_points.ts";
+import { createExternalServers } from "./external_servers.ts";
 import { createModelRegistry } from "./model_registry.ts";
 import { openConfiguredStore } from "./store_access.ts";
 import { promptInputs, workspaceOf } from "./surroundings.ts";
@@ -31,18 +33,23 @@ export interface Composition {
   log: Log;
   node_id: string;
   jwt_secret: string;
+  /** Takes the values of our own secrets out of what people write. */
+  withoutOwnSecrets: (text: string) => string;
   services: EngineServices;
   /** Lines for the person who started it. */
   notices: string[];
   /** Finds out whether commands can be kept in; turns wait for it. */
   trySandbox(): Promise<void>;
+  /** Begins to connect MCP servers; waits for none. */
+  startServers(): void;
   close(grace_ms: number): Promise<void>;
 }
 
 /** Constructs every part, once. Throws a `StoreError` when the store cannot be opened. */
 export async function compose(config: Config, jwt_secret: string): Promise<Composition> {
   const clock = systemClock;
-  const redact = createRedactor(secretValues(config, jwt_secret));
+  const secrets = secretValues(config, jwt_secret);
+  const redact = createRedactor(secrets);
   const log = openLog(config, redact);
   const store = storeWithCrashPoints(await openConfiguredStore(config));
   const providers = createProviders();
@@ -52,6 +59,8 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   const isolation: Isolation = { sandbox: null, required: true, reason: "The sandbox has not been tried yet." };
   const sandboxTried = Promise.withResolvers<void>();
   const settings = engineSettings(config, isolation);
+  const catalog = composeCatalog(config, env, isolation);
+  const servers = await createExternalServers(config, { spawner, clock, log, redact, catalog, env });
   const services: EngineServices = {
     store,
     bus: new Bus(),
@@ -59,10 +68,11 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     breakers: new Breakers(clock),
     clock,
     log,
-    catalog: composeCatalog(config, env, isolation),
+    catalog,
     ready: sandboxTried.promise,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
     redact,
+    redactStream: createStreamRedactors(redact, secrets),
     agent_max_turns: config.tools.agent_max_turns,
     spawner,
     settings,
@@ -70,7 +80,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     workspaceOf: (row) => workspaceOf(row, config, store),
     promptInputs: (row, workspace) => promptInputs(row, workspace, settings, store),
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
-    searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
+    external_servers: servers,
   };
   const engine = new WorkstreamEngine(servicesWithCrashPoints(services));
   return {
@@ -79,6 +89,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     log,
     node_id: `${hostname() || "node"}_${newId().slice(0, 4)}`,
     jwt_secret,
+    withoutOwnSecrets: createOwnRedactor(secrets),
     services,
     notices: modelNotices(found, registry.default_alias),
     async trySandbox() {
@@ -86,8 +97,10 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
       if (isolation.sandbox === null) log.warn("sandbox.absent", { reason: isolation.reason });
       sandboxTried.resolve();
     },
+    startServers: () => servers?.start(),
     async close(grace_ms) {
       await engine.stop(grace_ms);
+      await servers?.close();
       await spawner.close();
       await store.close();
     },
@@ -118,7 +131,12 @@ function composeCatalog(config: Config, env: Record<string, string>, isolation: 
     allow_private: config.tools.allow_private,
     web_search: config.api,
   };
-  return createCatalog(loadDefinitions(), toolsWithCrashPoints(builtInTools(options)), toolsWithoutBackEnd(options));
+  const { search, search_threshold, search_max_results } = config.tools;
+  return createCatalog(loadDefinitions(), toolsWithCrashPoints(builtInTools(options)), toolsWithoutBackEnd(options), {
+    mode: search,
+    threshold: search_threshold,
+    max_results: search_max_results,
+  });
 }
 
 function composeSandbox(config: Config, env: Record<string, string>, spawner: Spawner): Promise<Isolation> {

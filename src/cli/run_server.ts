@@ -30,6 +30,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     store: parts.store,
     clock: systemClock,
     log: parts.log,
+    withoutOwnSecrets: parts.withoutOwnSecrets,
     options: {
       host: config.server.host,
       version: packageVersion(),
@@ -51,6 +52,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     return refused(terminal, listenProblem(error, config));
   }
   announce(parts, config, setup_code, terminal);
+  parts.startServers();
   await parts.trySandbox();
   await parts.engine.recover();
   await stopped(stop);

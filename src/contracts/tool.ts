@@ -128,9 +128,13 @@ export type DeliverResult =
   | { ok: false; notification_id: string; error: string; deliveries: NotificationDelivery[] };
 
 export interface ToolSearchResult {
+  /** The best of those that were not visible yet. */
   found: ModelTool[];
-  /** How many matched in all. */
+  /** How many of those matched in all. */
   total: number;
+  /** Names among the best matches that were found before. */
+  already_visible: string[];
+  /** Names with reasons. */
   unavailable_servers: string[];
 }
 

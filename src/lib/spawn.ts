@@ -9,10 +9,12 @@ export interface SpawnRequest {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Milliseconds from the start until it is stopped. */
-  timeout_ms: number;
+  /** Milliseconds from the start until it is stopped; null for a program that serves until it is told to end. */
+  timeout_ms: number | null;
   /** Called with raw bytes as they come, stdout and stderr in one stream in the order they came. */
   onOutput(bytes: Uint8Array): void;
+  /** Takes stderr apart from stdout. Bytes that come faster than they are taken are lost, so that the program never waits. */
+  onErrorOutput?(bytes: Uint8Array): void;
   signal: AbortSignal;
   /** Text for standard input, which ends behind it; no input where absent. */
   input?: string;
@@ -182,6 +184,9 @@ class HelperSpawner implements Spawner {
         this.#send(encodeFrame(FRAME_KINDS.credit, number, encodeNumber(payload.length)));
         job.request.onOutput(payload);
         return;
+      case FRAME_KINDS.error_output:
+        job.request.onErrorOutput?.(payload);
+        return;
       case FRAME_KINDS.ended:
         job.end(JSON.parse(payload.toString()) as SpawnResult);
         return;
@@ -221,6 +226,7 @@ function orderOf(request: SpawnRequest): StartOrder {
     env,
     timeout_ms,
     has_input,
+    splits_errors: request.onErrorOutput !== undefined,
     spare: request.spare ?? false,
     supervised: request.supervised ?? false,
   };

@@ -19,6 +19,8 @@ export const FRAME_KINDS = {
   output: 7,
   /** Helper to server, payload `SpawnResult` as JSON. The last frame of a job. */
   ended: 8,
+  /** Helper to server: bytes of stderr, where it is apart. */
+  error_output: 9,
 } as const;
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];
 
@@ -28,9 +30,11 @@ export interface StartOrder {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  timeout_ms: number;
+  timeout_ms: number | null;
   /** Whether standard input is a stream; else it is empty. */
   has_input: boolean;
+  /** Whether stderr has a pipe of its own. */
+  splits_errors: boolean;
   /** Whether the next one of its kind may be started ahead. */
   spare: boolean;
   /** Whether the leader of the group only watches over the program. */

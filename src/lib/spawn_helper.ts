@@ -9,6 +9,9 @@ import { FRAME_KINDS, FrameReader, encodeFrame, encodeNumber, type Frame, type S
 import { startJob, type Job, type JobReports } from "./spawn_job.ts";
 import { Spares } from "./spawn_spares.ts";
 
+/** Bytes on their way to the server beyond which error output is dropped rather than kept. */
+const ERRORS_WAITING_BYTES_MAX = 1024 * 1024;
+
 const jobs = new Map<number, Job>();
 const fifos = new Fifos();
 const spares = new Spares((order) => startJob(order, fifos));
@@ -52,6 +55,11 @@ function reportsOf(number: number, order: StartOrder): JobReports {
   return {
     started: (pid) => process.stdout.write(encodeFrame(FRAME_KINDS.started, number, encodeNumber(pid))),
     output: (bytes) => process.stdout.write(encodeFrame(FRAME_KINDS.output, number, bytes)),
+    errorOutput(bytes) {
+      if (process.stdout.writableLength < ERRORS_WAITING_BYTES_MAX) {
+        process.stdout.write(encodeFrame(FRAME_KINDS.error_output, number, bytes));
+      }
+    },
     ended: (result) => {
       jobs.delete(number);
       process.stdout.write(encodeFrame(FRAME_KINDS.ended, number, Buffer.from(JSON.stringify(result))));

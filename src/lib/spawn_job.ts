@@ -17,6 +17,7 @@ const GIVE_UP_AFTER_MS = 1000;
 export interface JobReports {
   started(pid: number): void;
   output(bytes: Buffer): void;
+  errorOutput(bytes: Buffer): void;
   ended(result: SpawnResult): void;
 }
 
@@ -38,36 +39,33 @@ interface Launched {
   child: ChildProcess;
   input: Socket | null;
   output: Socket;
+  errors: Socket | null;
 }
 
-function launch({ file, args, cwd, env, has_input }: StartOrder, fifos: Fifos): Launched {
-  const output = fifos.open("read");
-  const input = has_input ? openInput(fifos, output) : null;
-  const theirs = input === null ? [output.theirs] : [input.theirs, output.theirs];
-  const sockets = {
-    input: input === null ? null : new Socket({ fd: input.ours, readable: false, writable: true }),
-    output: new Socket({ fd: output.ours, readable: true, writable: false }),
-  };
+function launch({ file, args, cwd, env, has_input, splits_errors }: StartOrder, fifos: Fifos): Launched {
+  const ends: { output: PipeEnds; input?: PipeEnds; errors?: PipeEnds } = { output: fifos.open("read") };
   try {
-    const stdio = [input?.theirs ?? ("ignore" as const), output.theirs, output.theirs];
-    return { child: spawn(file, args, { cwd, env, stdio, detached: true }), ...sockets };
+    if (has_input) ends.input = fifos.open("write");
+    if (splits_errors) ends.errors = fifos.open("read");
+    const { output, input, errors } = ends;
+    const stdio = [input?.theirs ?? ("ignore" as const), output.theirs, (errors ?? output).theirs];
+    const child = spawn(file, args, { cwd, env, stdio, detached: true });
+    return {
+      child,
+      output: readerOf(output),
+      input: input === undefined ? null : new Socket({ fd: input.ours, readable: false, writable: true }),
+      errors: errors === undefined ? null : readerOf(errors),
+    };
   } catch (error) {
-    sockets.input?.destroy();
-    sockets.output.destroy();
+    for (const { ours } of Object.values(ends)) closeSync(ours);
     throw error;
   } finally {
-    for (const descriptor of theirs) closeSync(descriptor);
+    for (const { theirs } of Object.values(ends)) closeSync(theirs);
   }
 }
 
-function openInput(fifos: Fifos, output: PipeEnds): PipeEnds {
-  try {
-    return fifos.open("write");
-  } catch (error) {
-    closeSync(output.ours);
-    closeSync(output.theirs);
-    throw error;
-  }
+function readerOf({ ours }: PipeEnds): Socket {
+  return new Socket({ fd: ours, readable: true, writable: false });
 }
 
 /** One program from its start to its end. Before someone attaches it waits and nothing of it is read. */
@@ -76,6 +74,7 @@ export class Job {
   readonly #child: ChildProcess | null = null;
   readonly #input: Socket | null = null;
   readonly #output: Socket | null = null;
+  readonly #errors: Socket | null = null;
   #reports: JobReports | null = null;
   #result: SpawnResult | null = null;
   /** Why it was told to end, which is then the result, however it ended. */
@@ -91,15 +90,17 @@ export class Job {
       this.#result = { status: "not_started", error: started };
       return;
     }
-    const { child, input, output } = started;
+    const { child, input, output, errors } = started;
     this.#child = child;
     this.#input = input;
     this.#output = output;
+    this.#errors = errors;
     child.on("error", (error) => this.#onEnd({ status: "not_started", error: describeStartError(order, error) }));
     child.on("exit", (exit_code, signal_name) => this.#onEnd({ status: "exited", exit_code, signal_name }));
     // A program need not read its input.
     input?.on("error", () => {});
     output.on("error", () => {});
+    errors?.on("error", () => {});
     output.on("close", () => {
       this.#drained = true;
       if (this.#result !== null) this.#finish();
@@ -112,7 +113,7 @@ export class Job {
   }
 
   /** From here on it runs for someone. */
-  attach(timeout_ms: number, reports: JobReports): void {
+  attach(timeout_ms: number | null, reports: JobReports): void {
     this.#reports = reports;
     if (this.#child?.pid === undefined || this.#output === null) {
       // A program that could not be started says why in its error event, which comes later.
@@ -120,7 +121,8 @@ export class Job {
       return;
     }
     reports.started(this.#child.pid);
-    this.#timers.push(setTimeout(() => this.stop("timed_out"), timeout_ms));
+    if (timeout_ms !== null) this.#timers.push(setTimeout(() => this.stop("timed_out"), timeout_ms));
+    this.#errors?.on("data", (bytes: Buffer) => reports.errorOutput(bytes));
     const output = this.#output;
     output.on("data", (bytes: Buffer) => {
       this.#unconsumed += bytes.length;
@@ -173,6 +175,7 @@ export class Job {
     if (this.#reports === null) {
       this.#input?.destroy();
       this.#output?.destroy();
+      this.#errors?.destroy();
       return;
     }
     if (this.#drained || result.status === "not_started") this.#finish();
@@ -192,6 +195,7 @@ export class Job {
     for (const timer of this.#timers) clearTimeout(timer);
     this.kill();
     this.#output?.destroy();
+    this.#errors?.destroy();
     this.#input?.destroy();
     const result = this.#result ?? { status: "exited", exit_code: null, signal_name: "SIGKILL" };
     this.#reports.ended(this.#stopped === null || result.status === "not_started" ? result : { status: this.#stopped });

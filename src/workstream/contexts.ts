@@ -35,6 +35,7 @@ export function prepareContext(actor: Workstream, settings: ModelSettings): Prep
 export function toolContext(actor: Workstream, call_id: string, settings: ModelSettings, signal: AbortSignal): ToolContext {
   const { row, services, conversation } = actor;
   const { ws_id } = row;
+  const chunks = services.redactStream();
   return {
     ...prepareContext(actor, settings),
     call_id,
@@ -43,8 +44,9 @@ export function toolContext(actor: Workstream, call_id: string, settings: ModelS
     timeout_s: services.settings.tool_timeout_s,
     output_limit: outputLimit(actor, settings),
     emit(chunk) {
-      if (!actor.winding_up && conversation.turn?.results.has(call_id) === false) {
-        actor.emit({ type: "tool_output_chunk", call_id, chunk: services.redact(chunk) });
+      const shown = chunks.push(chunk);
+      if (shown !== "" && !actor.winding_up && conversation.turn?.results.has(call_id) === false) {
+        actor.emit({ type: "tool_output_chunk", call_id, chunk: shown });
       }
     },
     spawner: services.spawner,

@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Breakers } from "../../src/agent/breaker.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
+import { createCatalog, type Catalog } from "../../src/catalog/catalog.ts";
+import type { ToolSearchSettings } from "../../src/catalog/tool_search.ts";
 import type { Frame } from "../../src/contracts/engine.ts";
+import type { ExternalServers } from "../../src/contracts/external_tools.ts";
 import type { ModelSettings } from "../../src/contracts/provider.ts";
 import type { Store } from "../../src/contracts/store.ts";
 import type { Tool } from "../../src/contracts/tool.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { silentLog, type Log } from "../../src/lib/log.ts";
+import { createStreamRedactors } from "../../src/lib/redact_stream.ts";
 import { openWorkspace } from "../../src/lib/workspace.ts";
 import type { KeptEvent } from "../../src/protocol/event.ts";
 import type { ToolDefinition } from "../../src/protocol/tool_definition.ts";
@@ -25,7 +28,13 @@ export interface EngineRigOptions {
   settings?: Partial<EngineSettings>;
   clock?: Clock;
   log?: Log;
+  /** Nothing is secret where absent. */
+  redact?: { text: EngineServices["redact"]; stream: EngineServices["redactStream"] };
   context_window?: number;
+  capabilities?: Partial<ModelSettings["capabilities"]>;
+  /** Makes the servers of external tools, which put their tools into the catalog. */
+  external_servers?: (catalog: Catalog, log: Log) => ExternalServers;
+  tool_search?: ToolSearchSettings;
   /** Makes the sender of notifications; without it none is delivered. */
   deliver?: (store: Store) => EngineServices["deliver"];
 }
@@ -62,7 +71,13 @@ export async function startEngine(options: EngineRigOptions = {}) {
   const provider = options.provider ?? new ScriptedProvider();
   const clock = options.clock ?? systemClock;
   const tools = options.tools ?? [];
-  const model = { ...MODEL, capabilities: { ...MODEL.capabilities, context_window: options.context_window ?? 128_000 } };
+  const model = { ...MODEL, capabilities: { ...MODEL.capabilities, context_window: options.context_window ?? 128_000, ...options.capabilities } };
+  const catalog = createCatalog(
+    tools.map(({ definition }) => definition),
+    tools.map(({ tool }) => tool),
+    new Set(),
+    options.tool_search,
+  );
   const services: EngineServices = {
     store,
     bus,
@@ -70,12 +85,10 @@ export async function startEngine(options: EngineRigOptions = {}) {
     breakers: new Breakers(clock),
     clock,
     log: options.log ?? silentLog,
-    catalog: createCatalog(
-      tools.map(({ definition }) => definition),
-      tools.map(({ tool }) => tool),
-    ),
+    catalog,
     loadAttachment: (attachment_id) => store.attachments.bytes(attachment_id),
-    redact: (text) => text,
+    redact: options.redact?.text ?? ((text) => text),
+    redactStream: options.redact?.stream ?? createStreamRedactors((text) => text, []),
     agent_max_turns: options.settings?.agent_max_turns ?? 50,
     spawner: {
       run: () => Promise.reject(new Error("This rig starts no programs.")),
@@ -109,13 +122,14 @@ export async function startEngine(options: EngineRigOptions = {}) {
     deliver:
       options.deliver?.(store) ??
       (() => Promise.resolve({ ok: false, notification_id: "", error: "no gateway", deliveries: [] })),
-    searchTools: () => ({ found: [], total: 0, unavailable_servers: [] }),
+    external_servers: options.external_servers?.(catalog, options.log ?? silentLog) ?? null,
   };
   const engine = new WorkstreamEngine(services);
   return {
     engine,
     store,
     provider,
+    catalog,
     folder,
     bus,
     /** As after a kill: nothing is wound up, the store's file is let go. */
@@ -129,7 +143,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
       rmSync(folder, { recursive: true, force: true });
     },
     /** A workstream of its own, and what happens in it. */
-    async open(request: { auto_approve?: boolean; auto_approve_tools?: string[]; ws_id?: string } = {}) {
+    open: async (request: { auto_approve?: boolean; auto_approve_tools?: string[]; ws_id?: string } = {}) => {
       const created = await engine.create({ user_id: null, ...request });
       if (!created.ok) throw new Error(created.error);
       return watch(engine, created.workstream.ws_id);
