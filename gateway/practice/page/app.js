@@ -1,12 +1,14 @@
 import { act, fetchChannel, fetchState, listen, state } from "./api.js";
 import { drawComposer, editMessage, replyTo, resetComposer, startComposer } from "./composer.js";
 import { byId, fill, toast } from "./dom.js";
+import { refreshTimes } from "./markdown.js";
 import { openThreadDialog } from "./modal.js";
 import { closeMessageMenus, continues, messageElement, setMessageHooks } from "./message.js";
 import { drawSidebar } from "./sidebar.js";
 
 const NEAR_BOTTOM_PX = 80;
 const TYPING_LOOK_MS = 5000;
+const TIMES_MS = 1000;
 const THREAD_TYPES = [10, 11, 12];
 
 /** Message elements by id, each with the text it was drawn from, so that only what changed is drawn again. */
@@ -30,6 +32,7 @@ async function start() {
   await open(location.hash.slice(1) || state.channels[0].id);
   listen(onChange);
   setInterval(lookForTyping, TYPING_LOOK_MS);
+  setInterval(refreshTimes, TIMES_MS);
 }
 
 /** Changes come faster than they can be drawn while an answer streams; one reading at a time, and one more after it. */
@@ -83,7 +86,8 @@ async function refreshChannel() {
   drawChannel();
 }
 
-async function open(id) {
+/** Shows a channel. What was being written is dropped when it was meant for another one, unless it is to stay. */
+async function open(id, keepDraft = false) {
   let channel;
   try {
     channel = await fetchChannel(id);
@@ -91,7 +95,7 @@ async function open(id) {
     if (id === state.channels[0].id) throw error;
     return open(state.channels[0].id);
   }
-  if (state.channel?.id !== channel.id) resetComposer();
+  if (!keepDraft && state.channel?.id !== channel.id) resetComposer();
   state.channel = channel;
   drawn.clear();
   byId("messages").replaceChildren();
@@ -105,11 +109,13 @@ async function open(id) {
 }
 
 async function become(id) {
+  // At once: somebody who chose a person begins to write before the rest is there.
+  resetComposer();
   state.me = id;
   state.channel = null;
   const last = location.hash.slice(1);
   await refreshState();
-  await open(last);
+  await open(last, true);
 }
 
 function markSeen() {

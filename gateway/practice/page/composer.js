@@ -118,7 +118,7 @@ function addFiles(more) {
 
 async function submit() {
   const content = withMentions(input.value.trim());
-  if (content === "" && files.length === 0) return;
+  if ((content === "" && files.length === 0) || state.channel === null) return;
   const sent = editing
     ? await act("edit", { message: editing.id, content })
     : await act("say", {
@@ -148,7 +148,12 @@ function withMentions(text) {
 
 function onInput() {
   fit();
-  if (input.value !== "" && !input.value.startsWith("/") && Date.now() - typedAt > TYPING_EVERY_MS) {
+  if (
+    state.channel !== null &&
+    input.value !== "" &&
+    !input.value.startsWith("/") &&
+    Date.now() - typedAt > TYPING_EVERY_MS
+  ) {
     typedAt = Date.now();
     void act("type", { channel: state.channel.id });
   }

@@ -70,7 +70,7 @@ const SPANS = [
     make: (match) => mention(`@${state.roles.find((role) => role.id === match[1])?.name ?? "role"}`, false),
   },
   { test: /<#(\d+)>/, make: (match) => mention(`#${channelName(match[1])}`, false) },
-  { test: /<t:(-?\d+)(?::\w)?>/, make: (match) => time(match[1]) },
+  { test: /<t:(-?\d+)(?::([tTdDfFR]))?>/, make: (match) => time(match[1], match[2]) },
   { test: /@(everyone|here)\b/, make: (match) => mention(match[0], true) },
   { test: /\*\*\*([\s\S]+?)\*\*\*/, make: (match) => el("strong", {}, el("em", {}, inline(match[1]))) },
   { test: /\*\*([\s\S]+?)\*\*(?!\*)/, make: (match) => el("strong", {}, inline(match[1])) },
@@ -113,9 +113,41 @@ function spoiler(text) {
   return el("button", { className: "spoiler", type: "button", onclick: reveal }, inline(text));
 }
 
-function time(seconds) {
+/** How Discord shows each style of a time; without one it is `f`. */
+const TIME_STYLES = {
+  t: { timeStyle: "short" },
+  T: { timeStyle: "medium" },
+  d: { dateStyle: "short" },
+  D: { dateStyle: "long" },
+  f: { dateStyle: "long", timeStyle: "short" },
+  F: { dateStyle: "full", timeStyle: "short" },
+};
+
+function time(seconds, style = "f") {
   const at = new Date(Number(seconds) * 1000);
-  return el("time", { dateTime: at.toISOString() }, at.toLocaleString());
+  const properties = { dateTime: at.toISOString(), title: at.toLocaleString() };
+  if (style !== "R") return el("time", properties, at.toLocaleString(undefined, TIME_STYLES[style]));
+  return el("time", { ...properties, className: "relative" }, relative(at));
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** Lets times such as "2 minutes ago" go on. */
+export function refreshTimes() {
+  for (const shown of document.querySelectorAll("time.relative")) {
+    shown.textContent = relative(new Date(shown.dateTime));
+  }
+}
+
+function relative(at) {
+  const away = at.getTime() - Date.now();
+  const [unit, length] = UNITS.find(([, size]) => Math.abs(away) >= size) ?? ["second", 1000];
+  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(away / length), unit);
 }
 
 function nameOf(id) {

@@ -39,6 +39,8 @@ export function messageElement(message, grouped) {
       className: classes.filter(Boolean).join(" "),
       "data-id": message.id,
       "aria-label": `${message.name}, ${clockTime(message.timestamp)}`,
+      // A tap shows what can be done with the message, as hovering does where there is a mouse.
+      tabIndex: -1,
     },
     quote(message),
     el(
@@ -101,9 +103,9 @@ function quote(message) {
   if (message.type !== 19) return commandLine(message);
   const target = message.referenced_message;
   const text = target
-    ? `${nameOf(target.author)}: ${target.content.slice(0, 120) || "a message without text"}`
+    ? [`${nameOf(target.author)}: `, markdown(target.content.split("\n", 1)[0] || "a message without text")]
     : "a deleted message";
-  return el("p", { className: "quote" }, "↱ ", text);
+  return el("div", { className: "quote" }, "↱ ", text);
 }
 
 function commandLine(message) {
