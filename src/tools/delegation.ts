@@ -22,6 +22,7 @@ export function prepareDelegation(name: "task" | "plan", args: JsonObject): Prep
 
 /** The prompt of a kept plan: what it is was decided when it was prepared. */
 export function promptIn(plan: JsonValue): string {
-  if (!isJsonObject(plan) || typeof plan["prompt"] !== "string") throw new Error("The plan of a sub-agent's call holds no prompt.");
-  return plan["prompt"];
+  const prompt = isJsonObject(plan) ? plan["prompt"] : undefined;
+  if (typeof prompt !== "string") throw new Error("The plan of a sub-agent's call holds no prompt.");
+  return prompt;
 }

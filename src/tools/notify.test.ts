@@ -29,7 +29,9 @@ test("a message goes to a person by name, and the model is told no more than tha
   const result = await bench.call(tool, { message: "  The build is green.  ", username: " @ada ", title: " Build " });
   expect(asked).toEqual([{ target: { username: "ada" }, message: "The build is green.", title: "Build" }]);
   expect(result).toMatchObject({ output: "sent", is_error: false, effect: "done" });
-  expect(result).toMatchObject({ notification: { notification_id: "n1", message: "The build is green.", title: "Build" } });
+  expect(result).toMatchObject({
+    notification: { notification_id: "n1", message: "The build is green.", title: "Build" },
+  });
 });
 
 test("a message goes to a channel by its id, unasked, with its target in the header", async () => {
@@ -52,19 +54,26 @@ test.each([
   expect(await refusal({ message: "hi", ...target })).toContain(words);
 });
 
-test.each(["", "   ", "\u200b\u200d \u2060", "\u2800\ufe0f", "\n\t"])("the blank message %j is refused (NTFY-17)", async (message) => {
-  expect(await refusal({ message, username: "ada" })).toContain("message is empty");
-});
+test.each(["", "   ", "\u200b\u200d \u2060", "\u2800\ufe0f", "\n\t"])(
+  "the blank message %j is refused (NTFY-17)",
+  async (message) => {
+    expect(await refusal({ message, username: "ada" })).toContain("message is empty");
+  },
+);
 
 test("length counts what people count as characters (NTFY-16)", async () => {
   expect(await refusal({ message: "😀".repeat(2001), username: "ada" })).toContain("2,001 characters");
   expect(await refusal({ message: "x".repeat(2001), username: "ada" })).toContain("at most 2000");
   expect(await refusal({ message: "hi", title: "x".repeat(201), username: "ada" })).toContain("200");
-  expect(await refusal({ message: `  ${"😀".repeat(2000)}  `, title: "😀".repeat(200), username: "ada" })).toBe("(accepted)");
+  expect(await refusal({ message: `  ${"😀".repeat(2000)}  `, title: "😀".repeat(200), username: "ada" })).toBe(
+    "(accepted)",
+  );
 });
 
 test("a failure is told in general words and leaves no notification", async () => {
-  bench.with({ deliver: async () => ({ ok: false, notification_id: "n1", error: "It could not be delivered.", deliveries: [] }) });
+  bench.with({
+    deliver: async () => ({ ok: false, notification_id: "n1", error: "It could not be delivered.", deliveries: [] }),
+  });
   const result = await bench.call(tool, { message: "hi", username: "ada" });
   expect(result).toMatchObject({ output: "It could not be delivered.", is_error: true, effect: "none" });
   expect(result).not.toHaveProperty("notification");

@@ -3,7 +3,11 @@ import { textArgument } from "../lib/arguments.ts";
 import { isBlank, visible, visibleLine } from "../lib/visible.ts";
 import { counted } from "../lib/words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
-import { NOTIFICATION_LENGTH_MAX, NOTIFICATION_TITLE_LENGTH_MAX, type NotificationTarget } from "../protocol/notification.ts";
+import {
+  NOTIFICATION_LENGTH_MAX,
+  NOTIFICATION_TITLE_LENGTH_MAX,
+  type NotificationTarget,
+} from "../protocol/notification.ts";
 
 interface NotifyPlan {
   target: NotificationTarget;
@@ -11,7 +15,7 @@ interface NotifyPlan {
   title?: string;
 }
 
-/** Sends a message to a person or channel. A call that a restart interrupted is taken up under the same id and delivered once. */
+/** Sends a message to a person or channel. A call that a restart interrupted is taken up and delivered once. */
 export function notifyTool(): Tool {
   return { name: "notify", prepare, execute: run, resume: run };
 }
@@ -21,13 +25,16 @@ function prepare(args: JsonObject): Preparation {
   if (!given.ok) return given;
   const message = given.value.toWellFormed().trim();
   if (isBlank(message)) return { ok: false, error: "message is empty. Say what the person is to read." };
-  const length = [...message].length;
+  const length = Array.from(message).length;
   if (length > NOTIFICATION_LENGTH_MAX) {
-    return { ok: false, error: `message has ${counted(length, "character")}; at most ${NOTIFICATION_LENGTH_MAX} are sent. Shorten it.` };
+    return {
+      ok: false,
+      error: `message has ${counted(length, "character")}; at most ${NOTIFICATION_LENGTH_MAX} are sent. Shorten it.`,
+    };
   }
   const title = optionalText(args, "title");
   if (!title.ok) return title;
-  if ([...(title.value ?? "")].length > NOTIFICATION_TITLE_LENGTH_MAX) {
+  if (Array.from(title.value ?? "").length > NOTIFICATION_TITLE_LENGTH_MAX) {
     return { ok: false, error: `title is longer than ${NOTIFICATION_TITLE_LENGTH_MAX} characters. Shorten it.` };
   }
   const target = targetIn(args);

@@ -60,7 +60,10 @@ test("where nobody is asked, the plan is the result", async () => {
 test("a rejected plan comes with the word not to implement it", async () => {
   play({ decision: "rejected", by: "Ada" });
   const result = await bench.call(tool, { prompt: "x" });
-  expect(result).toMatchObject({ is_error: false, output: expect.stringMatching(/Ada rejected.*Do not implement[\s\S]*draft 1/) });
+  expect(result).toMatchObject({
+    is_error: false,
+    output: expect.stringMatching(/Ada rejected.*Do not implement[\s\S]*draft 1/),
+  });
 });
 
 test("what a person writes goes whole to the same planner, and the next draft is reviewed again (CTX-13)", async () => {
@@ -91,7 +94,10 @@ test("a failed planner is not put before anybody, and a draft that was there is 
   bench.with({ delegate: async () => results.shift() ?? { ok: false, error: "over" } });
   const result = await bench.call(tool, { prompt: "x" });
   expect(reviewed).toHaveLength(1);
-  expect(result).toMatchObject({ is_error: true, output: expect.stringMatching(/^The sub-agent failed\.[\s\S]*draft 1[\s\S]*shorter/) });
+  expect(result).toMatchObject({
+    is_error: true,
+    output: expect.stringMatching(/^The sub-agent failed\.[\s\S]*draft 1[\s\S]*shorter/),
+  });
   expect(await bench.call(tool, { prompt: "x" })).toMatchObject({ is_error: true, output: "over" });
   expect(reviewed).toHaveLength(1);
 });
@@ -107,7 +113,10 @@ test("the file's name stays a name, whatever the id of the workstream is (CTX-14
   bench.with({ ws_id: "../../evil" });
   play();
   const result = await bench.call(tool, { prompt: "x" });
-  expect(result).toMatchObject({ is_error: false, output: expect.stringMatching(/^draft 1[\s\S]*could not be written/) });
+  expect(result).toMatchObject({
+    is_error: false,
+    output: expect.stringMatching(/^draft 1[\s\S]*could not be written/),
+  });
   expect(result).not.toHaveProperty("files");
 });
 

@@ -15,7 +15,7 @@ const PLAN_BYTES_MAX = 1024 * 1024;
 /** Ids are made by the server or checked at its border; this keeps the file's name a name, whatever comes. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Has a plan made and reviewed. After a restart the same planner and the same reviews are taken up: they are found by the call. */
+/** Has a plan made and reviewed. After a restart the same planner and reviews are taken up, found by the call. */
 export function planTool(): Tool {
   return { name: "plan", prepare: (args) => prepareDelegation("plan", args), execute: run, resume: run };
 }
@@ -57,7 +57,11 @@ function outcome(draft: Draft, answer: ReviewAnswer): ToolOutput {
   const common = { is_error: false, effect: "done" as const, ...(file.ok ? { files: [file.record] } : {}) };
   switch (answer.decision) {
     case "accepted":
-      return { ...common, output: `${text}${unwritten}`, display: `Accepted${file.ok ? `; it stands in ${file.shown}` : ""}.` };
+      return {
+        ...common,
+        output: `${text}${unwritten}`,
+        display: `Accepted${file.ok ? `; it stands in ${file.shown}` : ""}.`,
+      };
     case "skipped":
       return { ...common, output: `${text}${unwritten}` };
     case "rejected": {
@@ -66,8 +70,14 @@ function outcome(draft: Draft, answer: ReviewAnswer): ToolOutput {
     }
     case "changes": {
       const words = `[After ${PLAN_ROUNDS_MAX} drafts ${answer.by ?? "a person"} still asks for changes, which are not in the plan above; talk them over before you implement anything:]`;
-      return { ...common, output: `${text}${unwritten}\n\n${words}\n\n${answer.feedback}`, display: "Changes are still asked for." };
+      return {
+        ...common,
+        output: `${text}${unwritten}\n\n${words}\n\n${answer.feedback}`,
+        display: "Changes are still asked for.",
+      };
     }
+    default:
+      return answer satisfies never;
   }
 }
 
@@ -86,8 +96,9 @@ function planFile({ ws_id, workspace }: ToolContext): PlanFile {
   const resolution = workspace.resolve(`.plan-${ws_id}.md`);
   if (!resolution.ok) return resolution;
   const { path } = resolution;
-  if (leadsOut(path, workspace)) return { ok: false, error: `${path.shown} is a link that leads out of the workspace.` };
-  return { ok: true, real_path: path.real_path, shown: path.shown };
+  const { real_path, shown } = path;
+  if (leadsOut(path, workspace)) return { ok: false, error: `${shown} is a link that leads out of the workspace.` };
+  return { ok: true, real_path, shown };
 }
 
 /** The plan that a former call left in the workspace; null where there is none that can be read. */
@@ -103,7 +114,9 @@ async function writePlan(text: string, context: ToolContext): Promise<WrittenPla
   const file = planFile(context);
   if (!file.ok) return file;
   const { real_path, shown } = file;
-  const replaced = await withFileLock(real_path, () => replaceFile(real_path, shown, Buffer.from(`${text.trimEnd()}\n`)));
+  const replaced = await withFileLock(real_path, () =>
+    replaceFile(real_path, shown, Buffer.from(`${text.trimEnd()}\n`)),
+  );
   if (!replaced.ok) return replaced;
   return { ok: true, shown, record: { real_path, ...replaced.state } };
 }

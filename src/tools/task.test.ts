@@ -26,13 +26,21 @@ test.each([{ prompt: "" }, { prompt: " \n" }, {}, { prompt: 5 }])("%j is refused
 test("the report of the sub-agent is the result", async () => {
   const asked: DelegateRequest[] = [];
   bench.with({ delegate: async (request) => (asked.push(request), { ok: true, text: "All tidy.", ws_id: "w" }) });
-  expect(await bench.call(tool, { prompt: "Tidy." })).toMatchObject({ output: "All tidy.", is_error: false, effect: "done" });
+  expect(await bench.call(tool, { prompt: "Tidy." })).toMatchObject({
+    output: "All tidy.",
+    is_error: false,
+    effect: "done",
+  });
   expect(asked).toEqual([{ kind: "task", prompt: "Tidy." }]);
 });
 
 test("a failure says what is known of its effect", async () => {
   bench.with({ delegate: async () => ({ ok: false, error: "It failed.", ws_id: "w" }) });
-  expect(await bench.call(tool, { prompt: "x" })).toMatchObject({ output: "It failed.", is_error: true, effect: "unknown" });
+  expect(await bench.call(tool, { prompt: "x" })).toMatchObject({
+    output: "It failed.",
+    is_error: true,
+    effect: "unknown",
+  });
   bench.with({ delegate: async () => ({ ok: false, error: "No." }) });
   expect(await bench.call(tool, { prompt: "x" })).toMatchObject({ is_error: true, effect: "none" });
 });

@@ -21,8 +21,13 @@ export function notifyUrl(gateway_url: string): string | null {
   return protocol === "http:" || protocol === "https:" ? `${gateway_url.replace(/\/+$/, "")}${PATHS.notify}` : null;
 }
 
-/** Hands one notification to one gateway. Does not follow redirects, which would carry the token elsewhere. Never rejects. */
-export async function postNotification(url: string, token: string, request: NotifyRequest, signal: AbortSignal): Promise<GatewayAnswer> {
+/** Hands a notification to a gateway. A redirect, which would carry the token elsewhere, is refused. Never rejects. */
+export async function postNotification(
+  url: string,
+  token: string,
+  request: NotifyRequest,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
   try {
     const response = await fetch(url, {
       method: "POST",
@@ -32,8 +37,8 @@ export async function postNotification(url: string, token: string, request: Noti
       signal,
     });
     const text = await boundedText(response);
-    if (response.status !== 200) return { ok: false, cause: `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}` };
-    return deliveriesIn(text);
+    if (response.status === 200) return deliveriesIn(text);
+    return { ok: false, cause: `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}` };
   } catch (error) {
     return { ok: false, cause: describeError(error) };
   }

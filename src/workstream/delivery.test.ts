@@ -41,7 +41,8 @@ function beat(service_id: string, url: string, age_ms: number): Promise<void> {
 }
 
 function recordingLog(): Log {
-  const write = (event: string, fields: Record<string, unknown> = {}): void => void logged.push(`${event} ${JSON.stringify(fields)}`);
+  const write = (event: string, fields: Record<string, unknown> = {}): void =>
+    void logged.push(`${event} ${JSON.stringify(fields)}`);
   const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log };
   return log;
 }
@@ -124,19 +125,30 @@ test.each([
   expect(await kept.store.notifications.get("notification_1")).toMatchObject({ state: "failed" });
 });
 
-test.each([401, 404, 429, 500, 302])("status %i is a failure of that gateway, and its words stay in the log", async (status) => {
-  const failing = await gateways.open(() => ({ status, body: '{"error":"the reason"}' }));
-  const live = await gateways.open(answers(SENT));
-  await register(failing.url, live.url);
-  expect(await sender()(delivery())).toMatchObject({ ok: true });
-  expect(logged.join("\n")).toContain(`HTTP ${status}`);
-});
+test.each([401, 404, 429, 500, 302])(
+  "status %i is a failure of that gateway, and its words stay in the log",
+  async (status) => {
+    const failing = await gateways.open(() => ({ status, body: '{"error":"the reason"}' }));
+    const live = await gateways.open(answers(SENT));
+    await register(failing.url, live.url);
+    expect(await sender()(delivery())).toMatchObject({ ok: true });
+    expect(logged.join("\n")).toContain(`HTTP ${status}`);
+  },
+);
 
 test("one delivery of several suffices (NTFY-18)", async () => {
-  const half = await gateways.open(answers([{ channel_type: "discord", channel_id: "1", status: "failed", reason: "closed DMs" }, ...SENT]));
+  const half = await gateways.open(
+    answers([{ channel_type: "discord", channel_id: "1", status: "failed", reason: "closed DMs" }, ...SENT]),
+  );
   await register(half.url);
   const result = await sender()(delivery());
-  expect(result).toMatchObject({ ok: true, deliveries: [{ channel_id: "1", status: "failed" }, { channel_id: "7", status: "sent" }] });
+  expect(result).toMatchObject({
+    ok: true,
+    deliveries: [
+      { channel_id: "1", status: "failed" },
+      { channel_id: "7", status: "sent" },
+    ],
+  });
   expect(JSON.stringify(result)).not.toContain("closed DMs");
   expect(half.asked).toHaveLength(1);
 });
@@ -182,7 +194,9 @@ test("five are delivered in a turn, parallel calls do not overshoot, and the nex
   const live = await gateways.open(answers(SENT));
   await register(live.url);
   const send = sender();
-  const all = await Promise.all(Array.from({ length: 8 }, (_, index) => send(delivery({ notification_id: `n${index}` }))));
+  const all = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => send(delivery({ notification_id: `n${index}` }))),
+  );
   expect(all.filter((result) => result.ok)).toHaveLength(5);
   expect(live.asked).toHaveLength(5);
   expect(all.find((result) => !result.ok)).toMatchObject({ error: expect.stringContaining("limit") });

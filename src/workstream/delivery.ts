@@ -33,7 +33,8 @@ const GATEWAYS_PER_ATTEMPT_MAX = 8;
 /** A token is made for each attempt and outlives its requests. */
 const TOKEN_LIFETIME_S = 120;
 
-const FAILED = "The notification could not be delivered, so nobody was reached by it. Say in your answer what it would have told.";
+const FAILED =
+  "The notification could not be delivered, so nobody was reached by it. Say in your answer what it would have told.";
 const LIMIT = `${NOTIFICATIONS_PER_TURN_MAX} notifications were sent in this turn, which is the limit; this one was not sent. Say the rest in your answer.`;
 
 export interface DeliveryOptions {
@@ -49,9 +50,9 @@ export interface DeliveryOptions {
 }
 
 /**
- * Makes the sender of notifications. Its row is written before the first attempt and takes one of the turn's places, which a failure
- * gives back. The same id is delivered once: what was settled is answered alike again, what a stop left open is taken up. Causes
- * and addresses go to the log alone. Rejects with the signal's reason when that is aborted.
+ * Makes the sender of notifications. A notification's row is written before the first attempt and takes one of the turn's
+ * places, which a failure gives back. The same id is delivered once: what was settled is answered alike again, what a
+ * stop left open is taken up. Causes and addresses go to the log alone. Rejects with the reason of an aborted signal.
  */
 export function createDelivery(options: DeliveryOptions): (delivery: Delivery) => Promise<DeliverResult> {
   const { notifications } = options.store;
@@ -96,13 +97,17 @@ function rowOf(delivery: Delivery, { clock, redact }: DeliveryOptions): Notifica
 
 /** The word that stands for a secret may be longer than the secret was. */
 function firstCharacters(text: string, count: number): string {
-  return text.length <= count ? text : [...text].slice(0, count).join("");
+  return text.length <= count ? text : Array.from(text).slice(0, count).join("");
 }
 
 class NotDelivered extends Error {}
 
 /** What the gateway that sent it reported, or nothing after the last attempt. */
-async function attempts(row: NotificationRow, signal: AbortSignal, options: DeliveryOptions): Promise<NotificationDelivery[]> {
+async function attempts(
+  row: NotificationRow,
+  signal: AbortSignal,
+  options: DeliveryOptions,
+): Promise<NotificationDelivery[]> {
   try {
     return await pRetry(() => attempt(row, signal, options), {
       retries: RETRIES,
@@ -121,14 +126,23 @@ async function attempts(row: NotificationRow, signal: AbortSignal, options: Deli
   }
 }
 
-async function attempt(row: NotificationRow, signal: AbortSignal, options: DeliveryOptions): Promise<NotificationDelivery[]> {
+async function attempt(
+  row: NotificationRow,
+  signal: AbortSignal,
+  options: DeliveryOptions,
+): Promise<NotificationDelivery[]> {
   const { store, clock, log, jwt_secret } = options;
   signal.throwIfAborted();
   const since = new Date(clock.now() - HEARTBEAT_HEALTHY_S * 1000).toISOString();
   const gateways = await store.services.healthy("channel", since);
   if (gateways.length === 0) log.warn("notification.no_gateway", { notification_id: row.notification_id });
   const secret = new TextEncoder().encode(jwt_secret);
-  const claims = { sub: "turnstone-server", scopes: "write", audience: AUDIENCE_CHANNEL, lifetime_s: TOKEN_LIFETIME_S } as const;
+  const claims = {
+    sub: "turnstone-server",
+    scopes: "write",
+    audience: AUDIENCE_CHANNEL,
+    lifetime_s: TOKEN_LIFETIME_S,
+  } as const;
   const token = await mintJwt(secret, clock, claims);
   for (const gateway of gateways.slice(0, GATEWAYS_PER_ATTEMPT_MAX)) {
     const deliveries = await askGateway(gateway, token, row, signal, options);
@@ -147,7 +161,11 @@ async function askGateway(
   const { notification_id } = row;
   const endpoint = notifyUrl(url);
   if (endpoint === null) {
-    options.log.warn("notification.gateway_skipped", { notification_id, service_id, cause: "Its address is not of http or https." });
+    options.log.warn("notification.gateway_skipped", {
+      notification_id,
+      service_id,
+      cause: "Its address is not of http or https.",
+    });
     return [];
   }
   const timeout = AbortSignal.timeout(options.request_timeout_ms ?? REQUEST_TIMEOUT_MS);

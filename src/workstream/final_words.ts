@@ -1,29 +1,33 @@
 import type { WorkstreamRow } from "../contracts/store.ts";
 import type { DelegateResult } from "../contracts/tool.ts";
-import type { ErrorEvent } from "../protocol/event.ts";
+import type { ErrorEvent, TurnEndedEvent } from "../protocol/event.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import type { Workstream } from "./actor.ts";
 
 /** The entries that end a turn (errors, status, turn_ended) and notes that may follow are among the last so many. */
 const ENDING_ENTRIES = 8;
 
+const CUT = "[The sub-agent's answer ends here because a limit was reached.]";
+
 /** What a sub-agent's turn came to, for the one who asked. Its turn must be over. */
 export async function finalWords(child: Workstream): Promise<DelegateResult> {
   const { ws_id } = child.row;
   const { outcome, reason } = await endingOf(child);
   const { text, is_last } = lastText(child);
+  const failed = (what: string): DelegateResult => ({ ok: false, error: withWork(what, child, text), ws_id });
   switch (outcome) {
     case "done":
-      if (is_last) return { ok: true, text, ws_id };
-      return { ok: false, error: withWork(`The sub-agent ended without an answer.${reason}`, child, text), ws_id };
+      return is_last ? { ok: true, text, ws_id } : failed(`The sub-agent ended without an answer.${reason}`);
     case "limit":
-      if (is_last) return { ok: true, text: `${text}\n\n[The sub-agent's answer ends here because a limit was reached.]`, ws_id };
-      return { ok: false, error: withWork(`The sub-agent reached a limit before it answered.${reason}`, child, text), ws_id };
+      if (!is_last) return failed(`The sub-agent reached a limit before it answered.${reason}`);
+      return { ok: true, text: `${text}\n\n${CUT}`, ws_id };
     case "cancelled":
-      return { ok: false, error: withWork("The sub-agent was cancelled before it had finished.", child, text), ws_id };
+      return failed("The sub-agent was cancelled before it had finished.");
     case "interrupted":
     case "failed":
-      return { ok: false, error: withWork(`The sub-agent failed before it had finished.${reason}`, child, text), ws_id };
+      return failed(`The sub-agent failed before it had finished.${reason}`);
+    default:
+      return outcome satisfies never;
   }
 }
 
@@ -34,18 +38,26 @@ export async function latestPlan(
 ): Promise<string | null> {
   const planner = rows.findLast((row) => row.kind === "plan");
   const child = planner === undefined ? null : await load(planner.ws_id);
-  const said = child?.conversation.messages.findLast((message) => message.role === "assistant" && message.content.trim() !== "");
+  const said = child?.conversation.messages.findLast(
+    (message) => message.role === "assistant" && message.content.trim() !== "",
+  );
   return said?.role === "assistant" ? said.content.trim() : null;
 }
 
 async function endingOf(child: Workstream): Promise<{ outcome: TurnOutcome; reason: string }> {
   const { conversation, services, row } = child;
   const before_turn = (conversation.turn_starts.at(-1) ?? 1) - 1;
-  const entries = await services.store.journal.read(row.ws_id, Math.max(before_turn, conversation.last_seq - ENDING_ENTRIES));
+  const entries = await services.store.journal.read(
+    row.ws_id,
+    Math.max(before_turn, conversation.last_seq - ENDING_ENTRIES),
+  );
   const events = entries.map((entry) => entry.event);
-  const ended = events.findLast((event) => event.type === "turn_ended");
+  const ended = events.findLast((event): event is TurnEndedEvent => event.type === "turn_ended");
   const error = events.findLast((event): event is ErrorEvent => event.type === "error");
-  return { outcome: ended?.type === "turn_ended" ? ended.outcome : "failed", reason: error === undefined ? "" : ` ${error.message}` };
+  return {
+    outcome: ended?.outcome ?? "failed",
+    reason: error === undefined ? "" : ` ${error.message}`,
+  };
 }
 
 /** The last text of the present turn, and whether nothing came after it. */

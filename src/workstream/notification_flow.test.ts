@@ -38,11 +38,20 @@ async function register(store: Store, url: string): Promise<void> {
 }
 
 function sent(): { status: number; body: string } {
-  return { status: 200, body: JSON.stringify({ results: [{ channel_type: "discord", channel_id: "7", status: "sent", message_id: "8" }] }) };
+  return {
+    status: 200,
+    body: JSON.stringify({ results: [{ channel_type: "discord", channel_id: "7", status: "sent", message_id: "8" }] }),
+  };
 }
 
 function notes(...messages: string[]): Script {
-  return calls(...messages.map((message, index) => ({ id: `call_${index}`, name: "notify", arguments: { message, username: "ada" } })));
+  return calls(
+    ...messages.map((message, index) => ({
+      id: `call_${index}`,
+      name: "notify",
+      arguments: { message, username: "ada" },
+    })),
+  );
 }
 
 test("a notification goes out unasked, and its text and receipt are part of the history", async () => {
@@ -58,7 +67,10 @@ test("a notification goes out unasked, and its text and receipt are part of the 
     message: "The build is green.",
     deliveries: [{ channel_type: "discord", channel_id: "7", status: "sent", message_id: "8" }],
   });
-  expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: [{ type: "text", text: "sent" }] });
+  expect(provider.requests[1]?.messages.at(-1)).toMatchObject({
+    role: "tool",
+    content: [{ type: "text", text: "sent" }],
+  });
   expect(gateway.asked[0]?.body).toMatchObject({ ws_id: ws.ws_id, message: "The build is green." });
 });
 
@@ -69,14 +81,22 @@ test("what went wrong is told in general words, and there is no receipt", async 
   const ws = await open();
   await ws.say("go");
   await ws.turnEnded();
-  expect(ws.one("tool_result")).toMatchObject({ is_error: true, output: expect.not.stringMatching(/secret cause|127\.0\.0\.1/) });
+  expect(ws.one("tool_result")).toMatchObject({
+    is_error: true,
+    output: expect.not.stringMatching(/secret cause|127\.0\.0\.1/),
+  });
   expect(ws.types()).not.toContain("notification");
 });
 
 test("a sub-agent sends within its parent's limit, for its parent's conversation", async () => {
   const gateway = await gateways.open(sent);
   const roles = {
-    go: [notes("1", "2", "3"), calls({ id: "t", name: "task", arguments: { prompt: "Tell" } }), notes("7"), says("Done.")],
+    go: [
+      notes("1", "2", "3"),
+      calls({ id: "t", name: "task", arguments: { prompt: "Tell" } }),
+      notes("7"),
+      says("Done."),
+    ],
     Tell: [notes("4", "5", "6"), says("Told.")],
   };
   const { open, store } = await start(roles);
@@ -131,6 +151,9 @@ test("a cancel does not wait for a gateway (NTFY-05)", async () => {
   await ws.say("go");
   await reached;
   await engine.cancel(ws.ws_id, false);
-  expect(ws.one("tool_result")).toMatchObject({ output: expect.stringContaining("Cancelled by the user while notify"), effect: "unknown" });
+  expect(ws.one("tool_result")).toMatchObject({
+    output: expect.stringContaining("Cancelled by the user while notify"),
+    effect: "unknown",
+  });
   expect(ws.kept().at(-1)).toMatchObject({ outcome: "cancelled" });
 });

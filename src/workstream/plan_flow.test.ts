@@ -52,7 +52,10 @@ function fileOf(folder: string, ws_id: string): string {
 }
 
 test("an empty answer accepts: the plan is the result and stands in the parent's workspace (CTX-13)", async () => {
-  const { engine, open, folder, provider } = await start({ go: [plans("Move"), says("Off I go.")], Move: [says("1. Pack.")] });
+  const { engine, open, folder, provider } = await start({
+    go: [plans("Move"), says("Off I go.")],
+    Move: [says("1. Pack.")],
+  });
   const ws = await open(UNASKED);
   await ws.say("go");
   const [review] = await reviewed(ws);
@@ -129,13 +132,21 @@ test("two plans at once have a review each (CTX-13)", async () => {
 });
 
 test("a failed planner is not put before anybody", async () => {
-  const failure = { code: "model_rejected" as const, message: "The model refused the request.", detail: "", retryable: false };
+  const failure = {
+    code: "model_rejected" as const,
+    message: "The model refused the request.",
+    detail: "",
+    retryable: false,
+  };
   const { open, folder } = await start({ go: [plans("Move"), says("I see.")], Move: [[{ type: "failed", failure }]] });
   const ws = await open(UNASKED);
   await ws.say("go");
   await ws.turnEnded();
   expect(reviewsOf(ws)).toEqual([]);
-  expect(ws.one("tool_result")).toMatchObject({ is_error: true, output: expect.stringContaining("refused the request") });
+  expect(ws.one("tool_result")).toMatchObject({
+    is_error: true,
+    output: expect.stringContaining("refused the request"),
+  });
   expect(existsSync(fileOf(folder, ws.ws_id))).toBe(false);
 });
 
@@ -177,7 +188,10 @@ test("a cancel during a review settles it, and the plan is not taken for accepte
 });
 
 test("a review outlives a restart: the same one is answered, and the planner goes on where it was", async () => {
-  const roles: Roles = { go: [plans("Move"), says("Off I go.")], Move: [says("Draft one."), says("Draft two."), says("Draft three.")] };
+  const roles: Roles = {
+    go: [plans("Move"), says("Off I go.")],
+    Move: [says("Draft one."), says("Draft two."), says("Draft three.")],
+  };
   const provider = castProvider(roles);
   const first = await startEngine({ tools, provider });
   const before = await first.open(UNASKED);
@@ -191,7 +205,9 @@ test("a review outlives a restart: the same one is answered, and the planner goe
   const ws = second.watch(before.ws_id);
   await second.engine.recover();
   await ws.until(() => ws.frames.some(({ event }) => event.type === "state_change" && event.state === "attention"));
-  expect((await second.engine.snapshot(ws.ws_id))?.pending.map(({ event }) => event)).toMatchObject([{ review_id: open_review?.review_id, round: 2 }]);
+  expect((await second.engine.snapshot(ws.ws_id))?.pending.map(({ event }) => event)).toMatchObject([
+    { review_id: open_review?.review_id, round: 2 },
+  ]);
   await second.engine.plan(ws.ws_id, feedback("longer", open_review?.review_id ?? ""));
   const [third] = await reviewed(ws);
   expect(third).toMatchObject({ content: "Draft three.", round: 3 });
@@ -202,7 +218,10 @@ test("a review outlives a restart: the same one is answered, and the planner goe
 });
 
 test("while a review waits, a sub-agent's work does not hide it", async () => {
-  const both = calls({ id: "p", name: "plan", arguments: { prompt: "Move" } }, { id: "t", name: "task", arguments: { prompt: "Work" } });
+  const both = calls(
+    { id: "p", name: "plan", arguments: { prompt: "Move" } },
+    { id: "t", name: "task", arguments: { prompt: "Work" } },
+  );
   const { promise: reviewing, resolve } = Promise.withResolvers<void>();
   const waits: Script = async function* () {
     await reviewing;

@@ -7,8 +7,8 @@ import type { PlanResolvedEvent } from "../protocol/event.ts";
 import type { Workstream } from "./actor.ts";
 
 /**
- * Puts a plan before a person and waits. After a restart the same review is taken up again: it is found by its call and round.
- * Where nobody is to be asked, the gate is skipped.
+ * Puts a plan before a person and waits. After a restart the same review is taken up again: it is found by its call and
+ * round. Where nobody is to be asked, the gate is skipped.
  */
 export async function review(
   actor: Workstream,
@@ -26,9 +26,23 @@ export async function review(
   const review_id = open?.[0] ?? newPrefixedId("review");
   if (open === undefined) {
     const { ws_id } = actor.row;
-    const row = { review_id, ws_id, seq: 0, call_id, content, round, state: "pending" as const, feedback: null, decided_by: null, created: "" };
+    const row = {
+      review_id,
+      ws_id,
+      seq: 0,
+      call_id,
+      content,
+      round,
+      state: "pending" as const,
+      feedback: null,
+      decided_by: null,
+      created: "",
+    };
     await actor.appendPersistently(
-      { entries: [{ event: { type: "plan_review", review_id, call_id, content, round } }], changes: [{ kind: "review_opened", review: row }] },
+      {
+        entries: [{ event: { type: "plan_review", review_id, call_id, content, round } }],
+        changes: [{ kind: "review_opened", review: row }],
+      },
       signal,
     );
   }
@@ -63,10 +77,20 @@ export function settleReview(
     if (review_id === null || !open_reviews.has(review_id)) {
       const known = review_id === null ? null : await actor.services.store.approvals.review(review_id);
       if (known === null || known.ws_id !== actor.row.ws_id) {
-        return { ok: false, reason: "nothing_pending", error: "No plan is waiting for a review here.", decided_by: null };
+        return {
+          ok: false,
+          reason: "nothing_pending",
+          error: "No plan is waiting for a review here.",
+          decided_by: null,
+        };
       }
       const { decided_by } = known;
-      return { ok: false, reason: "settled", error: `This plan was already reviewed by ${decided_by?.name ?? "nobody"}.`, decided_by };
+      return {
+        ok: false,
+        reason: "settled",
+        error: `This plan was already reviewed by ${decided_by?.name ?? "nobody"}.`,
+        decided_by,
+      };
     }
     const { feedback, decided_by } = request;
     await actor.append({

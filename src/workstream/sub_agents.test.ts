@@ -31,7 +31,16 @@ function tasks(...prompts: string[]): Script {
 const UNASKED = { auto_approve_tools: ["task"] };
 
 function decision(cycle_id: string | null, approved = true) {
-  return { approved, cycle_id, feedback: null, always: false, scope: null, call_id: null, calls: null, decided_by: ADA };
+  return {
+    approved,
+    cycle_id,
+    feedback: null,
+    always: false,
+    scope: null,
+    call_id: null,
+    calls: null,
+    decided_by: ADA,
+  };
 }
 
 /** Kept events of sub-agents as the parent's stream shows them. */
@@ -40,7 +49,9 @@ function childFrames(ws: Watched): (Frame & { event: KeptEvent })[] {
 }
 
 function childEvents<T extends KeptEvent["type"]>(ws: Watched, type: T): Extract<KeptEvent, { type: T }>[] {
-  return childFrames(ws).flatMap(({ event }) => (event.type === type ? [event as Extract<KeptEvent, { type: T }>] : []));
+  return childFrames(ws).flatMap(({ event }) =>
+    event.type === type ? [event as Extract<KeptEvent, { type: T }>] : [],
+  );
 }
 
 function resultsOf(ws: Watched): string[] {
@@ -52,6 +63,7 @@ function silent(asked: () => void): Script {
   return async function* (_request, signal) {
     asked();
     await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    yield* says("");
   };
 }
 
@@ -65,7 +77,10 @@ test("a sub-agent's report is the result, and its steps show on its parent's str
   await ws.turnEnded();
   expect(ws.one("tool_result")).toMatchObject({ output: "Three files.", is_error: false, effect: "done" });
   expect(childFrames(ws).every((frame) => frame.ws_id === ws.ws_id && frame.seq === null)).toBe(true);
-  expect(childFrames(ws)[0]?.child).toEqual({ ws_id: expect.stringMatching(/^[0-9a-f]{32}$/), parent_call_id: "call_0" });
+  expect(childFrames(ws)[0]?.child).toEqual({
+    ws_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    parent_call_id: "call_0",
+  });
   expect(childEvents(ws, "tool_result")).toMatchObject([{ output: "3" }]);
   // Whoever follows the parent alone must not take the sub-agent's end for its own.
   expect(ws.frames.filter(({ event }) => event.type === "turn_ended")).toHaveLength(1);
@@ -83,7 +98,9 @@ test("a sub-agent that asks for another is refused and goes on by itself (TC-12)
   const ws = await open(UNASKED);
   await ws.say("go");
   await ws.turnEnded();
-  expect(childEvents(ws, "tool_result")).toMatchObject([{ is_error: true, output: expect.stringContaining("cannot use task") }]);
+  expect(childEvents(ws, "tool_result")).toMatchObject([
+    { is_error: true, output: expect.stringContaining("cannot use task") },
+  ]);
   expect(resultsOf(ws)).toEqual(["Did it myself."]);
   const [child] = await store.workstreams.children(ws.ws_id);
   expect(await store.workstreams.children(child?.ws_id ?? "")).toEqual([]);
@@ -107,9 +124,15 @@ test("ids that every model repeats are unique on the stream of all (TC-13)", asy
 test("what a sub-agent's tools and the sub-agent itself answer is clipped (TC-15)", async () => {
   const flood: typeof echo = {
     definition: echo.definition,
-    tool: { ...echo.tool, execute: () => Promise.resolve({ output: "x".repeat(10_000_000), is_error: false, effect: "none" }) },
+    tool: {
+      ...echo.tool,
+      execute: () => Promise.resolve({ output: "x".repeat(10_000_000), is_error: false, effect: "none" }),
+    },
   };
-  const roles = { go: [tasks("Read"), says("Done.")], Read: [calls({ name: "echo", arguments: { text: "" } }), says("y".repeat(400_000))] };
+  const roles = {
+    go: [tasks("Read"), says("Done.")],
+    Read: [calls({ name: "echo", arguments: { text: "" } }), says("y".repeat(400_000))],
+  };
   const { open } = await start(roles, { tools: [task, flood] });
   const ws = await open(UNASKED);
   await ws.say("go");
@@ -129,7 +152,9 @@ test("two tasks that ask have a card each, and each press settles its own (APPR-
   const ws = await open(UNASKED);
   await ws.say("go");
   await ws.until(() => childEvents(ws, "approve_request").length === 2);
-  const [first, second] = childEvents(ws, "approve_request").toSorted((left, right) => left.items[0]?.header.localeCompare(right.items[0]?.header ?? "") ?? 0);
+  const [first, second] = childEvents(ws, "approve_request").toSorted(
+    (left, right) => left.items[0]?.header.localeCompare(right.items[0]?.header ?? "") ?? 0,
+  );
   expect((await engine.snapshot(ws.ws_id))?.state).toBe("attention");
   expect((await engine.snapshot(ws.ws_id))?.pending).toHaveLength(2);
   expect(await engine.approve(ws.ws_id, decision(second?.cycle_id ?? "", false))).toMatchObject({ ok: true });
@@ -155,7 +180,10 @@ test("a call of a sub-agent is answered by its id alone, and one that names noth
   await ws.until(() => childEvents(ws, "approve_request").length === 2);
   const [older, newer] = childEvents(ws, "approve_request");
   const call_id = newer?.items[0]?.call_id ?? "";
-  expect(await engine.approve(ws.ws_id, { ...decision(null), call_id })).toEqual({ ok: true, cycle_id: newer?.cycle_id });
+  expect(await engine.approve(ws.ws_id, { ...decision(null), call_id })).toEqual({
+    ok: true,
+    cycle_id: newer?.cycle_id,
+  });
   expect(await engine.approve(ws.ws_id, decision(null))).toEqual({ ok: true, cycle_id: older?.cycle_id });
   await ws.turnEnded();
   expect(done.toSorted()).toEqual(["one", "two"]);
@@ -171,7 +199,10 @@ test("a sub-agent at its limit is asked for what it has, without tools", async (
   expect(resultsOf(ws)).toEqual(["As far as I came."]);
   const last = provider.requests.at(-2);
   expect(last?.tools).toEqual([]);
-  expect(last?.messages.at(-1)).toMatchObject({ role: "user", content: [{ text: expect.stringContaining("2 model calls") }] });
+  expect(last?.messages.at(-1)).toMatchObject({
+    role: "user",
+    content: [{ text: expect.stringContaining("2 model calls") }],
+  });
 });
 
 test("a sub-agent that asks for tools even then is stopped, and its work is told", async () => {
@@ -190,7 +221,10 @@ test("a cancel reaches the sub-agent's running tool, and its partial work is tol
     return new Promise((resolve) => signal.addEventListener("abort", () => ((stopped = true), resolve())));
   });
   const first = { type: "content" as const, text: "First I look around." };
-  const roles = { go: [tasks("Work")], Work: [[first, ...(calls({ name: "record", arguments: { text: "x" } }) as [])]] };
+  const roles = {
+    go: [tasks("Work")],
+    Work: [[first, ...(calls({ name: "record", arguments: { text: "x" } }) as [])]],
+  };
   const { engine, open, store } = await start(roles, { tools: [task, listening] });
   const ws = await open({ auto_approve: true });
   await ws.say("go");
@@ -199,7 +233,9 @@ test("a cancel reaches the sub-agent's running tool, and its partial work is tol
   expect(await engine.cancel(ws.ws_id, false)).toMatchObject({ status: "ok" });
   expect(performance.now() - before).toBeLessThan(2000);
   expect(stopped).toBe(true);
-  expect(ws.one("tool_result").output).toMatch(/cancelled before it had finished[\s\S]*record × 1[\s\S]*First I look around/);
+  expect(ws.one("tool_result").output).toMatch(
+    /cancelled before it had finished[\s\S]*record × 1[\s\S]*First I look around/,
+  );
   expect(ws.kept().at(-1)).toMatchObject({ outcome: "cancelled" });
   const [child] = await store.workstreams.children(ws.ws_id);
   expect(child).toMatchObject({ turn_open: false, state: "idle" });
@@ -233,7 +269,12 @@ test("a sub-agent that is cancelled by itself does not hold its parent", async (
 });
 
 test("a sub-agent's failure is told with its reason", async () => {
-  const failure = { code: "model_rejected" as const, message: "The model refused the request.", detail: "", retryable: false };
+  const failure = {
+    code: "model_rejected" as const,
+    message: "The model refused the request.",
+    detail: "",
+    retryable: false,
+  };
   const echoed = calls({ name: "echo", arguments: { text: "x" } });
   const { open } = await start({ go: [tasks("Work"), says("I see.")], Work: [echoed, [{ type: "failed", failure }]] });
   const ws = await open(UNASKED);
@@ -251,7 +292,10 @@ test("what a sub-agent uses counts for its person", async () => {
   const ws = watching(engine, created.workstream.ws_id);
   await ws.say("go");
   await ws.turnEnded();
-  expect(await store.usage.total({ user_id: "u1", since: "" })).toMatchObject({ prompt_tokens: 300, completion_tokens: 30 });
+  expect(await store.usage.total({ user_id: "u1", since: "" })).toMatchObject({
+    prompt_tokens: 300,
+    completion_tokens: 30,
+  });
   void open;
 });
 
@@ -303,7 +347,11 @@ test("a stop leaves a thinking sub-agent to the next start, which ends its work"
 });
 
 test("a report that was given before a crash is taken, and the work is not done again", async () => {
-  const roles: Roles = { go: [tasks("Work", "Wait"), says("Done.")], Work: [says("Report.")], Wait: [silent(() => {}), says("Waited.")] };
+  const roles: Roles = {
+    go: [tasks("Work", "Wait"), says("Done.")],
+    Work: [says("Report.")],
+    Wait: [silent(() => {}), says("Waited.")],
+  };
   const provider = castProvider(roles);
   const first = await startEngine({ tools: [task], provider });
   const before = await first.open(UNASKED);

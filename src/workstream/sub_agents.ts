@@ -9,6 +9,8 @@ import { finalWords, latestPlan } from "./final_words.ts";
 /** Characters of earlier words that a sub-agent is given: what it builds on must leave room for its work. */
 const CONTEXT_CHARACTERS_MAX = 60_000;
 
+const TOO_DEEP = "A sub-agent cannot start another sub-agent; do the work yourself.";
+
 /** What running a sub-agent needs of the engine. */
 export interface SubAgentHost {
   createChild(row: WorkstreamRow): Promise<Workstream>;
@@ -21,9 +23,10 @@ export interface SubAgentHost {
 }
 
 /**
- * Runs a sub-agent to the end of its turn and answers its last words. A child belongs to the call that started it: the same call after a
- * restart, or another round of the same plan, goes on in the same child, and a prompt that was sent is not sent again. A cancel stops
- * the child and answers what it had done. Rejects when the server stops: the child is left to the next start, as its parent is.
+ * Runs a sub-agent to the end of its turn and answers its last words. A child belongs to the call that started it: the
+ * same call after a restart, or another round of the same plan, goes on in the same child, and a prompt that was sent
+ * is not sent again. A cancel stops the child and answers what it had done. Rejects when the server stops: the child is
+ * left to the next start, as its parent is.
  */
 export async function delegate(
   host: SubAgentHost,
@@ -33,11 +36,14 @@ export async function delegate(
   signal: AbortSignal,
 ): Promise<DelegateResult> {
   signal.throwIfAborted();
-  if (parent.kind !== "main") return { ok: false, error: "A sub-agent cannot start another sub-agent; do the work yourself." };
+  if (parent.kind !== "main") return { ok: false, error: TOO_DEEP };
   const siblings = await host.childrenOf(parent.ws_id);
   const known = siblings.find((row) => row.parent_call_id === call_id);
   const content = known === undefined ? await promptOf(host, siblings, request) : request.prompt;
-  const child = known === undefined ? await host.createChild(childRow(parent, call_id, request.kind, host.now())) : await host.load(known.ws_id);
+  const child =
+    known === undefined
+      ? await host.createChild(childRow(parent, call_id, request.kind, host.now()))
+      : await host.load(known.ws_id);
   if (child === null) return { ok: false, error: "The sub-agent is gone." };
   const { ws_id } = child.row;
   const client_send_id = `delegate:${call_id}:${request.round ?? 1}`;
@@ -51,9 +57,14 @@ export async function delegate(
   return finalWords(child);
 }
 
-/** The prompt with what it builds on: the words that came along or, for a plan, the plan that was made before in this conversation. */
-async function promptOf(host: SubAgentHost, siblings: readonly WorkstreamRow[], request: DelegateRequest): Promise<string> {
-  const context = request.context ?? (request.kind === "plan" ? await latestPlan(siblings, (ws_id) => host.load(ws_id)) : null);
+/** The prompt with what it builds on: the words that came along or, for a plan, the plan made before it. */
+async function promptOf(
+  host: SubAgentHost,
+  siblings: readonly WorkstreamRow[],
+  request: DelegateRequest,
+): Promise<string> {
+  const context =
+    request.context ?? (request.kind === "plan" ? await latestPlan(siblings, (ws_id) => host.load(ws_id)) : null);
   if (context === null) return request.prompt;
   const earlier = cut(context, CONTEXT_CHARACTERS_MAX, "It was left out for its length.");
   return `${request.prompt}\n\nWhat was worked out before; refine it instead of starting over:\n\n<earlier>\n${earlier}\n</earlier>`;
@@ -77,7 +88,12 @@ function turnOver(child: Workstream, signal: AbortSignal): Promise<void> {
   });
 }
 
-function childRow(parent: WorkstreamRow, call_id: string, kind: DelegateRequest["kind"], created: string): WorkstreamRow {
+function childRow(
+  parent: WorkstreamRow,
+  call_id: string,
+  kind: DelegateRequest["kind"],
+  created: string,
+): WorkstreamRow {
   return {
     ws_id: newId(),
     name: `${parent.name}: ${kind}`,

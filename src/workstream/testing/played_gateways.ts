@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What a played gateway answers to its nth request. */
@@ -27,11 +27,12 @@ export function playedGateways(): PlayedGateways {
   return {
     async open(play) {
       const asked: PlayedGateway["asked"] = [];
-      const server = createServer(async (request, response) => {
+      const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
         asked.push({ body: JSON.parse(await bodyOf(request)), authorization: request.headers.authorization });
         const answer = await play(asked.length);
         response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
-      });
+      };
+      const server = createServer((request, response) => void respond(request, response));
       servers.push(server);
       return { url: await listen(server), asked };
     },
