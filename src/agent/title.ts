@@ -27,5 +27,5 @@ export async function titleFor(
   const answer = await askOnce(settings, TITLE_SYSTEM, prompt, 200, signal, dependencies);
   const line = (answer ?? "").trim().split("\n")[0] ?? "";
   const title = line.replace(/^["'“”*#\s]+|["'“”*.\s]+$/g, "").slice(0, TITLE_LENGTH_MAX);
-  return title === "" ? null : title;
+  return title === "" ? null : dependencies.redact(title);
 }

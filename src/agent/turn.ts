@@ -92,7 +92,9 @@ async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnD
   port.emit({ type: "thinking_start", model_call_id, model_alias: chain[0]?.alias ?? "" });
   port.setStream({ model_call_id, content: "", reasoning: "" });
   let thinking = true;
+  const redactors = { content: dependencies.redactStream(), reasoning: dependencies.redactStream() };
   const shown = (kind: "content" | "reasoning", text: string): void => {
+    if (text === "") return;
     if (thinking) port.emit({ type: "thinking_stop" });
     thinking = false;
     port.delta(kind, text);
@@ -102,10 +104,12 @@ async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnD
       chain,
       build,
       {
-        content: (text) => shown("content", text),
-        reasoning: (text) => shown("reasoning", text),
+        content: (text) => shown("content", redactors.content.push(text)),
+        reasoning: (text) => shown("reasoning", redactors.reasoning.push(text)),
         info: (message) => port.note(message),
         restarted(message) {
+          redactors.content.end();
+          redactors.reasoning.end();
           port.setStream({ model_call_id, content: "", reasoning: "" });
           port.emit({ type: "stream_restart", message });
         },
@@ -114,6 +118,8 @@ async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnD
       dependencies,
     );
   } finally {
+    shown("reasoning", redactors.reasoning.end());
+    shown("content", redactors.content.end());
     if (thinking) port.emit({ type: "thinking_stop" });
     port.emit({ type: "stream_end" });
   }
@@ -126,7 +132,9 @@ async function takeAnswer(port: TurnPort, answer: ModelAnswer, dependencies: Tur
   const may_call = answer.stop_reason === "tool_calls" && !isLastCall(port, turn, dependencies);
   const calls = may_call ? uniqueCalls(answer.calls, port) : [];
   const stop_reason = answer.stop_reason === "tool_calls" && calls.length === 0 ? "stop" : answer.stop_reason;
-  const draft = answerDraft(port, turn, { ...answer, stop_reason }, calls);
+  const { redact } = dependencies;
+  const said = { content: redact(answer.content), reasoning: redact(answer.reasoning) };
+  const draft = answerDraft(port, turn, { ...answer, ...said, stop_reason }, calls);
   if (calls.length > 0) {
     const next = await prepareDraft(port, calls, dependencies);
     draft.entries.push(...next.entries);

@@ -3,6 +3,7 @@ import type { ModelSettings } from "../contracts/provider.ts";
 import type { Change, PrivateData, WorkstreamRow } from "../contracts/store.ts";
 import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
 import type { PolicyInputs } from "../pipeline/policy.ts";
+import type { StreamRedactor } from "../lib/redact_stream.ts";
 import type { EphemeralEvent, KeptEvent, StatusEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import type { ModelCallDependencies } from "./model_call.ts";
@@ -71,6 +72,8 @@ export interface TurnDependencies extends ModelCallDependencies {
   catalog: Catalog;
   loadAttachment: (attachment_id: string) => Promise<Uint8Array | null>;
   redact: (text: string) => string;
+  /** The same for a text that comes in pieces. */
+  redactStream: () => StreamRedactor;
   /** Model calls that a sub-agent's turn may make. */
   agent_max_turns: number;
 }

@@ -297,19 +297,29 @@ test("a variable that looks like one of ours is pointed out", () => {
 test("every secret of the settings is known to the redactor (SECR-03)", () => {
   const toml = [
     "[mcp.servers.a]\nurl = 'https://x'\n[mcp.servers.a.headers]\nAuthorization = 'Bearer header-secret'\nAccept = 'text/plain'",
-    "[mcp.servers.b]\ncommand = 'x'\n[mcp.servers.b.env]\nGITHUB_TOKEN = 'ghp_secret'\nLANG = 'C.UTF-8-long'",
+    "[mcp.servers.b]\ncommand = 'x'\nargs = ['--api-key', 'flag-secret', '--token=equal-secret', '--verbose']",
+    "[mcp.servers.b.env]\nGITHUB_TOKEN = 'ghp_secret'\nLANG = 'C.UTF-8-long'\nDSN = 'mysql://u:dsn-secret@h/d'",
+    "[mcp.servers.c]\nurl = 'https://x/mcp?api_key=query-secret&page=long-enough'",
     "[models.m]\napi_key = 'model-secret'\n[database]\nurl = 'postgres://u:p%40ssword@h/db'\n",
   ].join("\n");
-  const secrets = secretValues(load(toml, { TURNSTONE_DISCORD_TOKEN: "discord-secret" }), "jwt-secret-in-use");
+  const environment = { AWS_SECRET_ACCESS_KEY: "environment-secret", SSH_AUTH_SOCK: "/run/agent.sock", MY_TOKEN: "password" };
+  const config = load(toml, { TURNSTONE_DISCORD_TOKEN: "discord-secret" });
+  const secrets = secretValues(config, "jwt-secret-in-use", environment);
   expect(secrets.toSorted()).toEqual(
     [
       "Bearer header-secret",
       "discord-secret",
+      "dsn-secret",
+      "environment-secret",
+      "equal-secret",
+      "flag-secret",
       "ghp_secret",
       "header-secret",
       "jwt-secret-in-use",
       "model-secret",
+      "p%40ssword",
       "p@ssword",
+      "query-secret",
     ].toSorted(),
   );
 });

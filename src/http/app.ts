@@ -158,8 +158,24 @@ function addRoute(app: FastifyInstance, context: HttpContext, route: Route): voi
       if (route.multipart !== true && Buffer.isBuffer(request.body)) throw invalid("Send JSON, not a form.");
       if (route.body !== null && request.body === undefined) request.body = {};
     },
+    async preHandler(request) {
+      if (isPersonal(route)) request.body = withoutSecrets(request.body, context.withoutOwnSecrets);
+    },
     handler: (request, reply) => handle(route, request, reply),
   });
+}
+
+/** Where people write; credentials are brought to the other routes, and those are what they are. */
+function isPersonal({ scope, multipart }: Route): boolean {
+  return (scope === "write" || scope === "approve") && multipart !== true;
+}
+
+/** A body that has passed its schema, with each of its texts cleaned. */
+function withoutSecrets(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, clean));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutSecrets(item, clean)]));
 }
 
 async function handle(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

@@ -27,5 +27,7 @@ export interface HttpDependencies {
   store: Store;
   clock: Clock;
   log: Log;
+  /** Takes the values of the server's own secrets out of what people write, so that they are neither kept nor shown. */
+  withoutOwnSecrets: (text: string) => string;
   options: HttpOptions;
 }

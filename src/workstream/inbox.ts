@@ -1,11 +1,13 @@
 import type { Draft } from "../agent/turn_port.ts";
 import type { EngineFailure, IncomingMessage } from "../contracts/engine.ts";
-import type { MessageRow, Store } from "../contracts/store.ts";
+import type { MessageRow } from "../contracts/store.ts";
 import { timestamp } from "../lib/clock.ts";
 import { newPrefixedId } from "../lib/ids.ts";
+import { visibleLine } from "../lib/visible.ts";
 import type { AttachmentReference, UserTurnEvent } from "../protocol/event.ts";
 import type { SendAnswer } from "../protocol/workstream.ts";
 import type { Workstream } from "./actor.ts";
+import type { EngineServices } from "./services.ts";
 
 /** Messages that may wait for a running turn. */
 export const QUEUE_MAX = 20;
@@ -40,7 +42,7 @@ export class Inbox {
       const waits = this.#actor.is_busy;
       if (waits && this.#queued.length >= QUEUE_MAX) return { status: "queue_full", msg_id: "" };
       const accepted = messageRow(row.ws_id, message, waits, timestamp(services.clock));
-      await this.#actor.append(await acceptedDraft(accepted, services.store));
+      await this.#actor.append(await acceptedDraft(accepted, services));
       if (waits) this.#enqueue(accepted);
       this.#actor.start();
       return { status: accepted.answered, msg_id: accepted.msg_id };
@@ -88,7 +90,7 @@ export class Inbox {
     if (rows.length === 0) return false;
     this.#queued = [];
     try {
-      await this.#actor.appendPersistently(await joinDraft(rows, this.#actor.services.store), signal);
+      await this.#actor.appendPersistently(await joinDraft(rows, this.#actor.services), signal);
     } catch (error) {
       this.#queued = [...rows, ...this.#queued];
       throw error;
@@ -108,23 +110,25 @@ function messageRow(ws_id: string, message: IncomingMessage, waits: boolean, cre
   };
 }
 
+type Keeping = Pick<EngineServices, "store" | "redact">;
+
 /** What is written when a message is accepted: its row and, unless it waits, the entry that opens a turn. */
-async function acceptedDraft(row: MessageRow, store: Store): Promise<Draft> {
+async function acceptedDraft(row: MessageRow, keeping: Keeping): Promise<Draft> {
   const changes: Draft["changes"] = [{ kind: "message_accepted", message: row }];
   if (row.state === "queued") return { entries: [], changes };
-  return { entries: [await userTurn(row, store)], state: "thinking", turn_open: true, changes };
+  return { entries: [await userTurn(row, keeping)], state: "thinking", turn_open: true, changes };
 }
 
-async function joinDraft(rows: readonly MessageRow[], store: Store): Promise<Draft> {
+async function joinDraft(rows: readonly MessageRow[], keeping: Keeping): Promise<Draft> {
   return {
-    entries: await Promise.all(rows.map((row) => userTurn(row, store))),
+    entries: await Promise.all(rows.map((row) => userTurn(row, keeping))),
     state: "thinking",
     turn_open: true,
     changes: rows.map(({ msg_id }) => ({ kind: "message_joined" as const, msg_id })),
   };
 }
 
-async function userTurn(row: MessageRow, store: Store): Promise<Draft["entries"][number]> {
+async function userTurn(row: MessageRow, keeping: Keeping): Promise<Draft["entries"][number]> {
   const { content, attachments, sender, source, client_send_id } = row;
   const event: UserTurnEvent = {
     type: "user_turn",
@@ -135,16 +139,18 @@ async function userTurn(row: MessageRow, store: Store): Promise<Draft["entries"]
     client_send_ids: client_send_id === null ? [] : [client_send_id],
   };
   if (attachments.length === 0) return { event };
-  const attached_text = await inlineText(attachments, store);
+  const attached_text = await inlineText(attachments, keeping);
   return attached_text === "" ? { event } : { event, private: { attached_text } };
 }
 
-async function inlineText(attachments: readonly AttachmentReference[], store: Store): Promise<string> {
+async function inlineText(attachments: readonly AttachmentReference[], { store, redact }: Keeping): Promise<string> {
   const texts: string[] = [];
   for (const { attachment_id, filename, media_type, size, path } of attachments) {
     if (path !== undefined || !media_type.startsWith("text/") || size > INLINE_TEXT_BYTES_MAX) continue;
     const bytes = await store.attachments.bytes(attachment_id);
-    if (bytes !== null) texts.push(`[Attached file ${filename}]\n${new TextDecoder().decode(bytes)}\n[End of ${filename}]`);
+    if (bytes === null) continue;
+    const name = visibleLine(filename);
+    texts.push(`[Attached file ${name}]\n${redact(new TextDecoder().decode(bytes))}\n[End of ${name}]`);
   }
   return texts.join("\n\n");
 }

@@ -58,6 +58,7 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
       write: (line) => log.push(line),
       now: Date.now,
     }),
+    withoutOwnSecrets: (text) => text.replaceAll("the server's own secret", "[redacted]"),
     options: {
       host: "127.0.0.1",
       version: "1.2.3",
