@@ -12,7 +12,6 @@ import type { Tool } from "../../src/contracts/tool.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { silentLog, type Log } from "../../src/lib/log.ts";
 import { createStreamRedactors } from "../../src/lib/redact_stream.ts";
-import { createStreamRedactors } from "../../src/lib/redact_stream.ts";
 import { openWorkspace } from "../../src/lib/workspace.ts";
 import type { KeptEvent } from "../../src/protocol/event.ts";
 import type { ToolDefinition } from "../../src/protocol/tool_definition.ts";
@@ -29,8 +28,6 @@ export interface EngineRigOptions {
   settings?: Partial<EngineSettings>;
   clock?: Clock;
   log?: Log;
-  /** Nothing is secret where absent. */
-  redact?: { text: EngineServices["redact"]; stream: EngineServices["redactStream"] };
   /** Nothing is secret where absent. */
   redact?: { text: EngineServices["redact"]; stream: EngineServices["redactStream"] };
   context_window?: number;
