@@ -109,10 +109,11 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       await answering(`${server_url}/health`, server, () => output);
     },
     async startGateway(extra = {}) {
-      const before = practice.gateway.connectedCount();
+      // Of a gateway that was killed a moment ago, the connection may still seem to be there.
+      const before = practice.gateway.identified;
       gateway = start("gateway", { TURNSTONE_DISCORD_EDIT_INTERVAL_MS: "50", ...extra });
       await answering(`http://127.0.0.1:${channel_port}/health`, gateway, () => output);
-      if (practice.gateway.connectedCount() <= before) await practice.waitFor(() => practice.gateway.connectedCount() > before);
+      await practice.waitFor(() => practice.gateway.identified > before);
     },
     killServer: () => endProcess(server, "SIGKILL").then(() => {}),
     killGateway: () => endProcess(gateway, "SIGKILL").then(() => {}),
