@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
 import { armCrashPoints, withCrashPoints } from "../src/lib/crash_point.ts";
 import { createLog, type Log } from "../src/lib/log.ts";
+import { createRedactor } from "../src/lib/redact.ts";
 import type { ChannelHandlers } from "./channel_adapter.ts";
 import { readSettings, type GatewaySettings } from "./config.ts";
 import { connectDiscord } from "./discord/connect.ts";
@@ -127,10 +128,10 @@ function startWork(
 }
 
 function consoleLog(settings: GatewaySettings): Log {
-  const secrets = [settings.discord.token, settings.jwt_secret ?? ""].filter((secret) => secret.length > 8);
+  const secrets = [settings.discord.token, settings.jwt_secret ?? ""];
   return createLog({
     ...settings.log,
-    redact: (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text),
+    redact: createRedactor(secrets),
     write: (line) => process.stderr.write(line),
     now: () => Date.now(),
   });
@@ -144,7 +145,9 @@ async function main(): Promise<void> {
   const log = consoleLog(read.settings);
   // Whatever nobody has caught is a mistake of ours; it is no reason to leave every conversation.
   process.on("unhandledRejection", (reason) =>
-    log.error("rejection.unhandled", { error: reason instanceof Error ? reason : new Error(String(reason)) }),
+    log.error("rejection.unhandled", {
+      error: reason instanceof Error ? reason : new Error(`A value of type ${typeof reason} was thrown.`),
+    }),
   );
   process.on("uncaughtException", (error) => log.error("exception.uncaught", { error }));
   const started = await runGateway(read.settings, { log });

@@ -9,6 +9,7 @@ import { compose, type Composition } from "./compose.ts";
 import { answersWithCrashPoints } from "./crash_points.ts";
 import { packageVersion } from "./package.ts";
 import type { Terminal } from "./terminal.ts";
+import { logUncaught } from "./uncaught.ts";
 
 /** How long running calls may go on after a stop was asked for. */
 const STOP_GRACE_MS = 10_000;
@@ -24,6 +25,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     if (error instanceof StoreError) return refused(terminal, error.message);
     throw error;
   }
+  logUncaught(parts.log);
   const setup_code = randomBytes(6).toString("hex");
   const app = createApp({
     engine: parts.engine,
