@@ -1,13 +1,20 @@
 import { silentLog } from "../../src/lib/log.ts";
 import type { Event } from "../../src/protocol/event.ts";
+import { loadDiscordSchema } from "../../test/support/discord_schema.ts";
 import type { GatewaySettings } from "../config.ts";
 import { runGateway, type RunningGateway } from "../main.ts";
 import { startPractice, type Message, type PracticeDiscord, type PracticeOptions } from "../practice/index.ts";
 import { startScriptedServer, type ScriptedServer, type SentMessage } from "./scripted_server.ts";
 
+/** Once per test file, since it is large and compiles each route's part on first use. */
+const schema = loadDiscordSchema();
+
 export const JWT_SECRET = "a secret of the tests, long enough for HS256";
 
-/** A gateway between the practice Discord and a server that the test plays. */
+/**
+ * A gateway between the practice Discord and a server that the test plays. At its end every request that it made is held
+ * against Discord's own description, where that is at hand.
+ */
 export interface Bench extends AsyncDisposable {
   practice: PracticeDiscord;
   server: ScriptedServer;
@@ -83,6 +90,8 @@ export async function startBench(
       await bench.gateway.stop();
       await server.close();
       await practice.close();
+      const faults = schema?.checkRequests(practice.requests) ?? [];
+      if (faults.length > 0) throw new Error(`Discord's description does not allow:\n${faults.join("\n")}`);
     },
   };
   return bench;
