@@ -85,6 +85,7 @@ async function runCase(
   if (!died) result.not_reached += 1;
   tell(`${problems.length > 0 ? "FAILED" : died ? "ok" : "not reached"} ${name} (${seconds} s)`);
   if (problems.length > 0) {
+    tell(problems.join("\n"));
     result.failures.push(`${name}\n${problems.join("\n")}\n${rig.product.log().split("\n").slice(-40).join("\n")}`);
   }
   return problems.length === 0;

@@ -6,7 +6,7 @@ import type { Product } from "./product.ts";
 const PRESS_AGAIN_MS = 2500;
 /** How long a person waits until a message is seen to be queued. */
 const QUEUED_MS = 1500;
-const LOOK_MS = 20;
+const LOOK_MS = 50;
 
 /** Plays the people of a scenario until the signal is aborted: they press what is to be pressed, again where nothing came of it. */
 export async function play(product: Product, run: CrashRun, signal: AbortSignal): Promise<void> {

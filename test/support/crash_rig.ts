@@ -36,7 +36,8 @@ export interface CrashResult {
 const PATIENCE_MS = 45_000;
 /** A press that nobody answers fails after this long. */
 const ACK_DEADLINE_MS = 1500;
-const LOOK_MS = 20;
+/** Each look asks the server, which has better things to do. */
+const LOOK_MS = 200;
 /** What a process still does after all is shown: saving, moving cursors, answering. */
 const LAST_POINTS_MS = 1000;
 
