@@ -7,6 +7,8 @@ import type { Breakers } from "./breaker.ts";
 
 /** Attempts with one model before the next of the chain is tried. */
 const RETRIES_PER_MODEL = 3;
+
+/** The first wait; each further one is twice as long, and up to double of that, so that many callers do not come back at once. */
 const FIRST_RETRY_DELAY_MS = 1000;
 
 /** The longest that a server's Retry-After is obeyed; more is reported to the person instead. */
@@ -63,7 +65,13 @@ export async function callModels(
     dependencies.log.warn("model.gave_up", { alias: settings.alias, code: last.failure.code, detail: last.failure.detail });
   }
   if (last === null) throw new Error("A chain of models holds at least one.");
-  return last;
+  return last.ok || chain.length === 1 ? last : { ...last, failure: failureOfAll(chain, last.failure) };
+}
+
+/** Who hears of the last failure alone would look for it at the wrong model. */
+function failureOfAll(chain: readonly ModelSettings[], last: ProviderFailure): ProviderFailure {
+  const names = chain.map(({ alias }) => alias).join(", ");
+  return { ...last, message: `None of the models answered (${names}); the last one said: ${last.message}` };
 }
 
 /** Another model may do better, except where the conversation itself is the fault. */
@@ -88,7 +96,7 @@ async function callOne(
 ): Promise<ModelCallResult> {
   const { breakers, clock, log } = dependencies;
   if (!breakers.permits(settings.alias)) {
-    return { ok: false, settings, failure: openCircuit(settings) };
+    return { ok: false, settings, failure: openCircuit(settings, breakers.waitMs(settings.alias)) };
   }
   const attempt = async (): Promise<ModelCallResult> => {
     const result = await streamOnce(settings, request, listener, signal, dependencies);
@@ -99,22 +107,23 @@ async function callOne(
   try {
     const result = await pRetry(attempt, {
       retries: RETRIES_PER_MODEL,
-      minTimeout: FIRST_RETRY_DELAY_MS,
-      factor: 2,
-      randomize: true,
+      // The waiting is done below, by the clock that tests set.
+      minTimeout: 0,
       signal,
       shouldRetry: ({ error }) => error instanceof FailedAttempt && mayRetry(error.failure),
-      onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+      onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
         if (!(error instanceof FailedAttempt) || retriesLeft === 0 || !mayRetry(error.failure)) return;
-        const { code, detail, message, retry_after_ms = 0 } = error.failure;
-        log.info("model.retry", { alias: settings.alias, code, detail, retries_left: retriesLeft });
-        listener.restarted(message);
-        if (retry_after_ms > retryDelay) await clock.sleep(retry_after_ms - retryDelay, signal);
+        const { code, detail, message } = error.failure;
+        const delay_ms = delayBefore(error.failure, attemptNumber);
+        log.info("model.retry", { alias: settings.alias, code, detail, delay_ms, retries_left: retriesLeft });
+        listener.restarted(`${firstSentence(message)} Trying again in ${inWords(delay_ms)}.`);
+        await clock.sleep(delay_ms, signal);
       },
     });
     breakers.succeeded(settings.alias);
     return result;
   } catch (error) {
+    if (signal.aborted || !(error instanceof FailedAttempt) || !error.failure.retryable) breakers.undecided(settings.alias);
     signal.throwIfAborted();
     if (!(error instanceof FailedAttempt)) throw error;
     if (error.failure.retryable) breakers.failed(settings.alias);
@@ -126,13 +135,29 @@ function mayRetry(failure: ProviderFailure): boolean {
   return failure.retryable && (failure.retry_after_ms ?? 0) <= RETRY_AFTER_MAX_MS;
 }
 
-function openCircuit(settings: ModelSettings): ProviderFailure {
+/** What the server asks for, but never less than our own patience: a server that says 0 would be hammered. */
+function delayBefore({ retry_after_ms = 0 }: ProviderFailure, attempt: number): number {
+  const own = FIRST_RETRY_DELAY_MS * 2 ** (attempt - 1) * (1 + Math.random());
+  return Math.round(Math.max(retry_after_ms, own));
+}
+
+/** The failure without its advice to a person, who need not do anything yet. */
+function firstSentence(message: string): string {
+  return /^.*?\.(?= |$)/.exec(message)?.[0] ?? message;
+}
+
+function inWords(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds === 1 ? "a second" : `${seconds} seconds`;
+}
+
+function openCircuit({ alias }: ModelSettings, wait_ms: number): ProviderFailure {
   return {
     code: "model_unreachable",
-    message: `The model ${settings.alias} has failed several times in a row and is left alone for a minute; try again then.`,
+    message: `The model ${alias} has failed several times in a row and is left alone for now. Try again in ${inWords(wait_ms)}.`,
     detail: "circuit open",
     retryable: false,
-    retry_after_ms: 60_000,
+    retry_after_ms: wait_ms,
   };
 }
 

@@ -212,8 +212,8 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   backend(): ReturnType<Engine["backend"]> {
     const alias = modelChain(this.#services.models(), null)[0]?.alias ?? "";
-    const circuit_state = this.#services.breakers.state(alias);
-    return { status: circuit_state === "open" ? "down" : "up", circuit_state };
+    const { breakers } = this.#services;
+    return { status: breakers.isUp(alias) ? "up" : "down", circuit_state: breakers.state(alias) };
   }
 
   async recover(): Promise<void> {

@@ -6,7 +6,8 @@ import { createCatalog, type Catalog } from "../../src/catalog/catalog.ts";
 import type { ToolSearchSettings } from "../../src/catalog/tool_search.ts";
 import type { Frame } from "../../src/contracts/engine.ts";
 import type { ExternalServers } from "../../src/contracts/external_tools.ts";
-import type { ModelSettings } from "../../src/contracts/provider.ts";
+import type { ModelRegistry } from "../../src/agent/models.ts";
+import type { ModelSettings, Provider } from "../../src/contracts/provider.ts";
 import type { Store } from "../../src/contracts/store.ts";
 import type { Tool } from "../../src/contracts/tool.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
@@ -32,6 +33,10 @@ export interface EngineRigOptions {
   redact?: { text: EngineServices["redact"]; stream: EngineServices["redactStream"] };
   context_window?: number;
   capabilities?: Partial<ModelSettings["capabilities"]>;
+  /** In place of the one model that `provider` plays. */
+  models?: () => ModelRegistry;
+  /** Beside the one that plays scripts. */
+  providers?: Iterable<Provider>;
   /** Makes the servers of external tools, which put their tools into the catalog. */
   external_servers?: (catalog: Catalog, log: Log) => ExternalServers;
   tool_search?: ToolSearchSettings;
@@ -63,6 +68,21 @@ const MODEL: ModelSettings = {
   },
 };
 
+/** A model that the scripted provider plays; a test says what differs. */
+export function engineModel(
+  settings: Partial<Omit<ModelSettings, "capabilities">> = {},
+  capabilities: Partial<ModelSettings["capabilities"]> = {},
+): ModelSettings {
+  return { ...MODEL, ...settings, capabilities: { ...MODEL.capabilities, ...capabilities } };
+}
+
+/** A registry of these models: the first is the default, the others are its fallbacks. */
+export function engineModels(...models: [ModelSettings, ...ModelSettings[]]): () => ModelRegistry {
+  const [first, ...others] = models;
+  const byAlias = new Map(models.map((model) => [model.alias, model]));
+  return () => ({ default_alias: first.alias, fallback: others.map(({ alias }) => alias), agent_alias: null, models: byAlias });
+}
+
 /** The real engine on a real store in a temporary folder, with a provider that plays scripts. */
 export async function startEngine(options: EngineRigOptions = {}) {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "turnstone-engine-"));
@@ -71,7 +91,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
   const provider = options.provider ?? new ScriptedProvider();
   const clock = options.clock ?? systemClock;
   const tools = options.tools ?? [];
-  const model = { ...MODEL, capabilities: { ...MODEL.capabilities, context_window: options.context_window ?? 128_000, ...options.capabilities } };
+  const model = engineModel({}, { context_window: options.context_window ?? 128_000, ...options.capabilities });
   const catalog = createCatalog(
     tools.map(({ definition }) => definition),
     tools.map(({ tool }) => tool),
@@ -81,7 +101,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
   const services: EngineServices = {
     store,
     bus,
-    providers: new Map([["scripted", provider]]),
+    providers: new Map([provider, ...(options.providers ?? [])].map((one) => [one.name, one])),
     breakers: new Breakers(clock),
     clock,
     log: options.log ?? silentLog,
@@ -107,7 +127,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
       sandbox: null,
       ...options.settings,
     },
-    models: () => ({ default_alias: "default", fallback: [], agent_alias: null, models: new Map([["default", model]]) }),
+    models: options.models ?? engineModels(model),
     workspaceOf: (row) => Promise.resolve(openWorkspace(join(folder, "workspaces", row.ws_id))),
     promptInputs: (row, workspace) =>
       Promise.resolve({
@@ -132,6 +152,7 @@ export async function startEngine(options: EngineRigOptions = {}) {
     catalog,
     folder,
     bus,
+    services,
     /** As after a kill: nothing is wound up, the store's file is let go. */
     async crash() {
       await engine.stop(0);
