@@ -6,7 +6,6 @@ import { loadDefinitions } from "../catalog/definitions.ts";
 import { commandEnvironment } from "../config/child_environment.ts";
 import type { Config } from "../config/load.ts";
 import { secretValues } from "../config/secrets.ts";
-import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { createLog, type Log } from "../lib/log.ts";
@@ -16,8 +15,10 @@ import { createSpawner, type Spawner } from "../lib/spawn.ts";
 import { createProviders } from "../providers/index.ts";
 import { builtInTools, toolsWithoutBackEnd, type ToolOptions } from "../tools/index.ts";
 import { createSandbox, type Isolation } from "../tools/sandbox.ts";
+import type { SqliteStore } from "../store/index.ts";
 import { Bus } from "../workstream/bus.ts";
 import { createDelivery } from "../workstream/delivery.ts";
+import { tellWhenDone } from "../workstream/done_notice.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices, EngineSettings } from "../workstream/services.ts";
 import { servicesWithCrashPoints, storeWithCrashPoints, toolsWithCrashPoints } from "./crash_points.ts";
@@ -29,7 +30,7 @@ import { promptInputs, workspaceOf } from "./surroundings.ts";
 /** Everything of a running server but its HTTP side. */
 export interface Composition {
   engine: WorkstreamEngine;
-  store: Store;
+  store: SqliteStore;
   log: Log;
   node_id: string;
   jwt_secret: string;
@@ -82,6 +83,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
     external_servers: servers,
   };
+  if (config.notify.on_done === "dm") tellWhenDone(services);
   const engine = new WorkstreamEngine(servicesWithCrashPoints(services));
   return {
     engine,

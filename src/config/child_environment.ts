@@ -24,7 +24,6 @@ export function gatewayEnvironment(config: Config, jwt_secret: string): Record<s
     TURNSTONE_DISCORD_ROLES: JSON.stringify(discord.roles),
     TURNSTONE_DISCORD_BUDGETS: JSON.stringify(discord.budgets),
     TURNSTONE_PRACTICE_PORT: String(config.practice.port),
-    TURNSTONE_NOTIFY_ON_DONE: String(config.notify.on_done),
     ...logEnvironment(config),
   };
 }

@@ -100,7 +100,7 @@ const session = section({
   retention_days: whole({
     minimum: 0,
     maximum: 36_500,
-    about: "days until a closed workstream is deleted; 0 for never",
+    about: "days after which an untouched conversation without an alias is deleted; 0 for never",
     fallback: 0,
   }),
   instructions: verbatim({ about: "added to the system prompt of every workstream", fallback: "" }),
@@ -158,7 +158,9 @@ export const SETTINGS = section({
       secret: true,
     }),
   }),
-  notify: section({ on_done: yesNo({ about: "a DM to the person when a long turn ends", fallback: false }) }),
+  notify: section({
+    on_done: choice(["off", "dm"], { about: "tells a person when a turn of more than five minutes ends", fallback: "off" }),
+  }),
   log,
 });
 
