@@ -6,7 +6,7 @@ import { connectProblem, failureOf, type Outcome } from "./outcome.ts";
 import { Refresher } from "./refresher.ts";
 import { openSession, type Session } from "./session.ts";
 import type { McpDependencies, ServerSettings } from "./settings.ts";
-import { readToolList, type ListedTool, type ToolList } from "./tool_list.ts";
+import { readToolList, type ListedTool, type ToolList, withoutSecrets } from "./tool_list.ts";
 
 export type ConnectionState = "connecting" | "ready" | "unavailable";
 
@@ -88,7 +88,11 @@ export class Connection {
   }
 
   /** Sends a request; a session that the server forgot is opened anew and the request sent once more. */
-  async request(method: string, params: JsonObject, options: RequestOptions & { signal: AbortSignal }): Promise<Outcome> {
+  async request(
+    method: string,
+    params: JsonObject,
+    options: RequestOptions & { signal: AbortSignal },
+  ): Promise<Outcome> {
     const first = await this.#request(method, params, options);
     if (first.status !== "session_expired") return first;
     await this.settled(this.#dependencies.limits.connect_deadline_ms);
@@ -97,7 +101,11 @@ export class Connection {
     return { status: "lost", error: "it does not keep its session", reached: false };
   }
 
-  async #request(method: string, params: JsonObject, options: RequestOptions & { signal: AbortSignal }): Promise<Outcome> {
+  async #request(
+    method: string,
+    params: JsonObject,
+    options: RequestOptions & { signal: AbortSignal },
+  ): Promise<Outcome> {
     const session = this.#session;
     if (session === null) return { status: "lost", error: this.#problem ?? "it is not connected yet", reached: false };
     try {
@@ -119,7 +127,8 @@ export class Connection {
       this.#hurry = true;
       this.#pause.resolve();
       await this.settled(this.#dependencies.limits.connect_deadline_ms);
-      if (this.#session === null) return { server: this.name, ok: false, error: this.#problem ?? "It has not answered yet." };
+      if (this.#session === null)
+        return { server: this.name, ok: false, error: this.#problem ?? "It has not answered yet." };
     } else if (!(await this.#refresher.now())) {
       return { server: this.name, ok: false, error: this.#problem ?? "It did not answer." };
     }
@@ -246,13 +255,17 @@ export class Connection {
       if (failure.status === "session_expired") this.#reopen(session);
       if (failure.status === "lost") this.#suspect(session);
       if (this.#session !== session || this.#stop.signal.aborted) return false;
-      this.#setState("ready", this.#words(`Its tools could not be read again (${describeError(error)}); the last list stays.`));
+      this.#setState(
+        "ready",
+        this.#words(`Its tools could not be read again (${describeError(error)}); the last list stays.`),
+      );
       return false;
     }
   }
 
   /** Answers whether anything is new. The old array stays where nothing is, since others know it by its identity. */
-  #take(list: ToolList): boolean {
+  #take(told: ToolList): boolean {
+    const list = withoutSecrets(told, this.#dependencies.redact);
     if (JSON.stringify(list) === JSON.stringify(this.#list)) return false;
     this.#list = list;
     return true;

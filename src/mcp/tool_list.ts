@@ -31,13 +31,38 @@ export interface ToolList {
 }
 
 /** Reads every page of the server's tools. Rejects when a page cannot be read. */
-export async function readToolList(server: string, session: Session, timeout_ms: number, signal: AbortSignal): Promise<ToolList> {
+export async function readToolList(
+  server: string,
+  session: Session,
+  timeout_ms: number,
+  signal: AbortSignal,
+): Promise<ToolList> {
   if (!session.offers("tools")) return { tools: [], left_out: [] };
   const gathered = new Gathered(server);
   for await (const entries of pagesOf(session, "tools/list", "tools", timeout_ms, signal)) {
     for (const entry of entries) if (!gathered.add(entry)) return gathered.list;
   }
   return gathered.list;
+}
+
+/** The same list, without secrets in what its server says: a server may tell what it was given, and models are shown it. */
+export function withoutSecrets({ tools, left_out }: ToolList, redact: (text: string) => string): ToolList {
+  return {
+    tools: tools.map(({ own_name, definition, about }) => {
+      const description = redact(definition.description);
+      const parameters = redactTexts(definition.parameters, redact);
+      return { own_name, definition: { ...definition, description, parameters }, about: redact(about) };
+    }),
+    left_out: left_out.map(redact),
+  };
+}
+
+function redactTexts<T extends JsonValue>(value: T, redact: (text: string) => string): T;
+function redactTexts(value: JsonValue, redact: (text: string) => string): JsonValue {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactTexts(item, redact)]));
 }
 
 /** Pages of a list. A cursor that comes again ends it, since it would never end. */
@@ -125,7 +150,10 @@ function readTool(server: string, entry: JsonValue): ReadTool {
     auto_approve: false,
     primary_key: primaryKey(mended.schema),
   };
-  return { ok: true, tool: { own_name, definition, about: clip(plainText(aboutOf(title, description)), ABOUT_LENGTH_MAX) } };
+  return {
+    ok: true,
+    tool: { own_name, definition, about: clip(plainText(aboutOf(title, description)), ABOUT_LENGTH_MAX) },
+  };
 }
 
 function aboutOf(...texts: (JsonValue | undefined)[]): string {
