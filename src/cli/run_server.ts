@@ -8,6 +8,7 @@ import { StoreError } from "../store/index.ts";
 import { compose, type Composition } from "./compose.ts";
 import { answersWithCrashPoints } from "./crash_points.ts";
 import { packageVersion } from "./package.ts";
+import { keepRetention } from "./retention.ts";
 import type { Terminal } from "./terminal.ts";
 import { logUncaught } from "./uncaught.ts";
 
@@ -57,6 +58,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
   parts.startServers();
   await parts.trySandbox();
   await parts.engine.recover();
+  void keepRetention(parts.store, config.session.retention_days, parts.services, stop);
   await stopped(stop);
   await Promise.all([app.close(), parts.engine.stop(STOP_GRACE_MS)]);
   await parts.close(0);

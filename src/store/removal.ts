@@ -99,7 +99,7 @@ function prunable(sql: Sql, options: PruneOptions): string[] {
   return sql
     .all<{ ws_id: string }>(
       `select w.ws_id from workstreams w
-       where w.updated < @before and w.created < @fresh and w.state = 'idle' and w.turn_open = 0 and w.alias is null
+       where w.updated < @before and w.created < @fresh and w.state in ('idle', 'error') and w.turn_open = 0 and w.alias is null
          and not exists (select 1 from workstreams p where p.ws_id = w.parent_ws_id)
          and not exists (select 1 from workstreams c
            where c.parent_ws_id = w.ws_id and (c.turn_open = 1 or c.alias is not null))
