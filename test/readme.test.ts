@@ -1,8 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { missingPermissions } from "../src/cli/doctor/discord_permissions.ts";
 import { buildProgram } from "../src/cli/program.ts";
+import { runTurnstone } from "../src/cli/testing/run_turnstone.ts";
 import { settingVariables } from "../src/config/leaves.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { ERROR_CODES } from "../src/protocol/error.ts";
 import { ROOT } from "./structure/source.ts";
 
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -45,6 +50,98 @@ test("variables that the README names are settings", () => {
   const readme = pages.find((page) => page.path === "README.md")?.text ?? "";
   expect(named(readme, /\b(TURNSTONE_[A-Z_]+)/g, settingVariables())).toEqual([]);
 });
+
+test("pictures are there and light enough to be looked at on a slow line", () => {
+  const pictures = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, target = ""]) => join(ROOT, dirname(path), target)),
+  );
+  expect(pictures.length).toBeGreaterThan(0);
+  for (const picture of pictures) expect(statSync(picture).size, picture).toBeLessThan(300 * 1024);
+});
+
+test("settings that the pages show are taken as they stand", () => {
+  const folder = mkdtempSync(join(tmpdir(), "turnstone-readme-"));
+  try {
+    writeFileSync(join(folder, "anthropic.key"), "not-a-key");
+    const examples = pages.flatMap(({ path, text }) => examplesIn(text, "toml").map((example) => ({ path, example })));
+    expect(examples.length).toBeGreaterThan(5);
+    for (const { path, example } of examples) {
+      const file = join(folder, "config.toml");
+      writeFileSync(file, example);
+      const env = { TURNSTONE_CONFIG: file, BOT_TOKEN: "bot", OPENAI_API_KEY: "key", ANTHROPIC_API_KEY: "key" };
+      const result = loadConfig({ flags: {}, env, cwd: folder, home: folder });
+      expect(result.ok ? "" : `${path}: ${result.error}`).toBe("");
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("commands that the pages show do what they say, one after the other", async () => {
+  const home = mkdtempSync(join(tmpdir(), "turnstone-readme-"));
+  const data_dir = join(home, "data");
+  const shown = pages.flatMap(({ text }) => examplesIn(text, "sh").flatMap((example) => example.trim().split("\n")));
+  try {
+    const admin = shown.filter((line) => line.startsWith("npx turnstone admin "));
+    expect(admin.length).toBeGreaterThan(5);
+    for (const line of admin) {
+      // The folder that a person would stand in is this checkout, which is to stay clean.
+      const args = line
+        .split(" ")
+        .slice(2)
+        .map((arg) => arg.replace(/^turnstone-backup/, join(home, "backup")));
+      const { code, stderr } = await runTurnstone(args, { env: { HOME: home, TURNSTONE_DATA_DIR: data_dir } });
+      expect(`${line}: ${code} ${stderr}`).toBe(`${line}: 0 `);
+    }
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}, 120_000);
+
+test("other command lines that the pages show name commands and variables that there are", () => {
+  const commands = buildProgram().commands.map((command) => command.name());
+  for (const { path, text } of pages) {
+    for (const line of examplesIn(text, "sh").flatMap((example) => example.trim().split("\n"))) {
+      const variables = [...line.matchAll(/\b([A-Z][A-Z_]+)=/g)].map((match) => match[1] ?? "");
+      const known = [...settingVariables(), "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+      expect(
+        variables.filter((name) => !known.includes(name)),
+        `${path}: ${line}`,
+      ).toEqual([]);
+      const command = /\bturnstone ([a-z]+)/.exec(line)?.[1];
+      if (command === undefined)
+        expect(line, path).toMatch(/^([A-Z_]+=\S+ )*(npm (ci|start|test)|git pull|docker compose )/);
+      else expect(commands, `${path}: ${line}`).toContain(command);
+    }
+  }
+});
+
+test("the invitation in the README asks for what the bot needs, and for no more", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const asked = BigInt(/permissions=(\d+)/.exec(readme)?.[1] ?? "0");
+  expect(missingPermissions(asked)).toEqual([]);
+  const bits = [...asked.toString(2)].flatMap((bit, index, all) =>
+    bit === "1" ? [BigInt(all.length - 1 - index)] : [],
+  );
+  for (const bit of bits) expect(missingPermissions(asked & ~(1n << bit)), `bit ${bit}`).toHaveLength(1);
+});
+
+test("the page on errors explains every code, and no other", () => {
+  const page = readFileSync(join(ROOT, "docs", "errors.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `([a-z_]+)` \|(.*)\|(.*)\|$/gm)];
+  expect(rows.map((row) => row[1]).toSorted()).toEqual([...ERROR_CODES].toSorted());
+  for (const [row, , cause = "", remedy = ""] of rows) {
+    expect(cause.trim().length, row).toBeGreaterThan(10);
+    expect(remedy.trim().length, row).toBeGreaterThan(10);
+  }
+});
+
+/** The code blocks in one language, without the indentation that a list gives them. */
+function examplesIn(text: string, language: string): string[] {
+  return [...text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, "gm"))].map(
+    ([, indent = "", body = ""]) => body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  );
+}
 
 /** What a pattern finds in a text that is not one of the known names. */
 function named(text: string, pattern: RegExp, known: readonly string[]): string[] {
