@@ -19,6 +19,8 @@ export interface Delivery {
    * posted, what is too much is removed; no views at all remove it. False when the platform will not have it.
    */
   show(ws_id: string, shows: string, views: readonly View[]): Promise<boolean>;
+  /** Messages that show it now, as far as is remembered. */
+  shown(shows: string): number;
   /** Forgets a message that was deleted; answers what it showed. */
   forget(message_id: string): string | null;
   /** Drops what is remembered of finished turns. */
@@ -35,9 +37,13 @@ interface Shown {
   message_id: string;
   /** Of the view that it shows; empty where that is not known. */
   fingerprint: string;
+  /** Of the last edit; none yet: long ago. */
+  edited_at: number;
 }
 
-export function createDelivery(gateway: Pick<Gateway, "adapter" | "server" | "log">, place: DeliveryPlace): Delivery {
+type Surroundings = Pick<Gateway, "adapter" | "server" | "log" | "clock" | "settings" | "signal">;
+
+export function createDelivery(gateway: Surroundings, place: DeliveryPlace): Delivery {
   return new PlaceDelivery(gateway, place);
 }
 
@@ -51,13 +57,13 @@ interface Wanted {
 }
 
 class PlaceDelivery implements Delivery {
-  readonly #gateway: Pick<Gateway, "adapter" | "server" | "log">;
+  readonly #gateway: Surroundings;
   readonly #place: DeliveryPlace;
   readonly #known = new Map<string, Map<number, Shown>>();
   /** Messages that were deleted, by what they showed: a new one in their place needs another nonce. */
   readonly #replaced = new Map<string, string>();
 
-  constructor(gateway: Pick<Gateway, "adapter" | "server" | "log">, place: DeliveryPlace) {
+  constructor(gateway: Surroundings, place: DeliveryPlace) {
     this.#gateway = gateway;
     this.#place = place;
   }
@@ -74,6 +80,10 @@ class PlaceDelivery implements Delivery {
       if (removed.ok || removed.reason === "message_gone") parts.delete(part);
     }
     return shown;
+  }
+
+  shown(shows: string): number {
+    return this.#known.get(shows)?.size ?? 0;
   }
 
   forget(message_id: string): string | null {
@@ -99,7 +109,7 @@ class PlaceDelivery implements Delivery {
     const answer = await this.#gateway.server.postedShowing(ws_id, shows);
     if (!answer.ok) throw new DeliveryUnavailable(`The server did not say what shows ${shows}: ${answer.error}`);
     const here = answer.value.posted.filter((message) => message.channel_id === this.#place.route_channel_id);
-    const parts = new Map(here.map(({ part, message_id }) => [part, { message_id, fingerprint: "" }]));
+    const parts = new Map(here.map(({ part, message_id }) => [part, { message_id, fingerprint: "", edited_at: 0 }]));
     this.#known.set(shows, parts);
     return parts;
   }
@@ -110,7 +120,9 @@ class PlaceDelivery implements Delivery {
     const there = parts.get(part);
     if (there?.fingerprint === fingerprint) return true;
     if (there !== undefined) {
+      await this.#keepPace(there);
       const edited = await this.#edit(there.message_id, view);
+      there.edited_at = this.#gateway.clock.now();
       if (edited.ok) {
         there.fingerprint = fingerprint;
         return true;
@@ -121,8 +133,15 @@ class PlaceDelivery implements Delivery {
     }
     const posted = await this.#post(wanted);
     if (!posted.ok) return this.#judge(wanted, posted.reason, posted.detail);
-    parts.set(part, { message_id: posted.value.message_id, fingerprint });
+    parts.set(part, { message_id: posted.value.message_id, fingerprint, edited_at: 0 });
     return true;
+  }
+
+  /** No message is edited more often than people can follow and the platform likes; who stops waits no longer. */
+  async #keepPace({ edited_at }: Shown): Promise<void> {
+    const { clock, settings, signal } = this.#gateway;
+    const wait = edited_at + settings.discord.edit_interval_ms - clock.now();
+    if (wait > 0) await clock.sleep(wait, signal).catch(() => {});
   }
 
   /** In an archived thread nothing can be edited, so it is opened first. */

@@ -4,6 +4,7 @@ import { answerViews } from "../render/answer.ts";
 import { durationText, footer } from "../render/figures.ts";
 import { foldedCard } from "../render/live.ts";
 import { textView } from "../render/view.ts";
+import { finishAnswer } from "./answer.ts";
 import type { Scene } from "./scene.ts";
 import { liveStateOf, type Turn } from "./turn.ts";
 
@@ -22,8 +23,10 @@ export async function onTurnEnded(
   const duration_ms = durationOf(turn, at);
   const figures = turn.status === null ? null : footer(turn.status, duration_ms ?? turn.status.duration_ms);
   if (turn.answer !== null && figures !== null) {
+    if (turn.unfinished?.shows === turn.answer.shows) turn.unfinished = null;
     await scene.delivery.show(scene.ws_id, turn.answer.shows, answerViews(turn.answer.content, figures));
   }
+  await finishAnswer(scene);
   if (turn.live_shown) {
     const card = foldedCard(liveStateOf(turn), event.outcome, duration_ms, turn.answer === null ? figures : null);
     await scene.delivery.show(scene.ws_id, `live:${turn.seq}`, [card]);

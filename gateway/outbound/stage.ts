@@ -28,6 +28,8 @@ type Task =
 
 /** A turn without steps gets its card, and with it a Stop button, when it takes longer than this. */
 const REVEAL_AFTER_MS = 3000;
+/** The figures of a finished answer come within this time, and then one edit shows both. */
+const FIGURES_WAIT_MS = 200;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 
@@ -124,7 +126,7 @@ class PlaceStage implements Stage {
         }
         log.warn("platform.away", { channel_id, error, retry_in_ms: delay });
         // An edit on the way is not worth waiting for: the finished text comes anyway.
-        if (task.kind === "progress") return;
+        if (task.kind === "progress") return this.#tryProgressLater();
         await clock.sleep(delay, signal).catch(() => {});
       }
     }
@@ -181,11 +183,23 @@ class PlaceStage implements Stage {
     const { dirty } = this.#scene;
     if (this.#timer !== null || this.#dead || (!dirty.answer && !dirty.live)) return;
     const { clock, settings } = this.#gateway;
-    const wait = Math.max(0, this.#edited_at + settings.discord.edit_interval_ms - clock.now());
+    const pace = this.#edited_at + settings.discord.edit_interval_ms - clock.now();
+    const wait = Math.max(pace, this.#isUnfinished() ? FIGURES_WAIT_MS : 0);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#push({ kind: "progress" });
     }, wait);
+  }
+
+  #isUnfinished(): boolean {
+    return (this.#scene.turn?.unfinished ?? null) !== null;
+  }
+
+  /** The end of an answer comes with an edit on the way when steps follow it. */
+  #tryProgressLater(): void {
+    this.#edited_at = this.#gateway.clock.now();
+    this.#scene.dirty.answer ||= this.#isUnfinished();
+    this.#scheduleProgress();
   }
 
   #revealLater(turn_seq: number): void {

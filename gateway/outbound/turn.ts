@@ -21,6 +21,8 @@ export interface Turn {
   call: { model_call_id: string; text: string } | null;
   /** The last answer that was shown whole, to put the footer under. */
   answer: { shows: string; content: string } | null;
+  /** A finished answer whose message still shows less of it. */
+  unfinished: { shows: string; content: string } | null;
   status: StatusEvent | null;
   live_shown: boolean;
   cycles: Map<string, Cycle>;
@@ -49,6 +51,7 @@ export function newTurn(seq: number): Turn {
     queued: new Map(),
     call: null,
     answer: null,
+    unfinished: null,
     status: null,
     live_shown: false,
     cycles: new Map(),
