@@ -16,7 +16,6 @@ import { createProviders } from "../providers/index.ts";
 import { builtInTools, toolsWithoutBackEnd, type ToolOptions } from "../tools/index.ts";
 import { createSandbox, type Isolation } from "../tools/sandbox.ts";
 import type { SqliteStore } from "../store/index.ts";
-import type { SqliteStore } from "../store/index.ts";
 import { Bus } from "../workstream/bus.ts";
 import { createDelivery } from "../workstream/delivery.ts";
 import { tellWhenDone } from "../workstream/done_notice.ts";
