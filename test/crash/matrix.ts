@@ -95,3 +95,15 @@ async function finish(rig: CrashRig, result: MatrixResult): Promise<void> {
   result.failures.push(...(await rig.lateProblems()));
   await rig.close();
 }
+
+/** So many of the cases, the same for the same seed; over time each seed brings others. */
+export function sampleOf(cases: readonly CrashCase[], count: number, seed: number): CrashCase[] {
+  let state = seed >>> 0;
+  // Any cheap generator does: its one task is to choose others for another seed.
+  const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+  return cases
+    .map((one) => ({ one, place: random() }))
+    .toSorted((left, right) => left.place - right.place)
+    .slice(0, count)
+    .map(({ one }) => one);
+}
