@@ -15,6 +15,8 @@ export interface MatrixOptions {
   scenarios: readonly CrashScenario[];
   /** Chooses from all cases; all where absent. */
   pick?: (cases: readonly CrashCase[]) => readonly CrashCase[];
+  /** No further case begins after so long; the runs without a death always take place. */
+  budget_ms?: number;
   /** Told of each case as it is over. */
   tell: (line: string) => void;
 }
@@ -28,7 +30,7 @@ export interface MatrixResult {
 }
 
 /** Kills a process at each point of each scenario, and says what came of it. */
-export async function runMatrix({ scenarios, pick = (all) => all, tell }: MatrixOptions): Promise<MatrixResult> {
+export async function runMatrix({ scenarios, pick = (all) => all, budget_ms = Infinity, tell }: MatrixOptions): Promise<MatrixResult> {
   const result = { cases: 0, not_reached: 0, points: new Set<string>(), failures: [] as string[] };
   const references = new Map<CrashScenario, Ending>();
   const all: CrashCase[] = [];
@@ -41,7 +43,9 @@ export async function runMatrix({ scenarios, pick = (all) => all, tell }: Matrix
       for (const point of passed) result.points.add(point);
     }
     let runs = scenarios.length;
+    const end = performance.now() + budget_ms;
     for (const one of pick(all)) {
+      if (performance.now() > end) break;
       if (runs >= RUNS_PER_PRODUCT) {
         await finish(rig, result);
         rig = await startCrashRig();
