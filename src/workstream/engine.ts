@@ -219,12 +219,18 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   async recover(): Promise<void> {
     const rows = await this.#services.store.workstreams.unfinished();
     for (let index = 0; index < rows.length; index += RECOVERY_PARALLEL) {
-      const actors = await Promise.all(
-        rows.slice(index, index + RECOVERY_PARALLEL).map((row) => this.#registry.get(row.ws_id)),
-      );
-      for (const actor of actors) actor?.start();
+      await Promise.all(rows.slice(index, index + RECOVERY_PARALLEL).map((row) => this.#carryOn(row.ws_id)));
     }
     if (rows.length > 0) this.#services.log.info("turns.recovered", { count: rows.length });
+  }
+
+  // One that cannot be read must not keep the others, and the server, from their work.
+  async #carryOn(ws_id: string): Promise<void> {
+    try {
+      (await this.#registry.get(ws_id))?.start();
+    } catch (error) {
+      this.#services.log.error("turn.not_recovered", { ws_id, error });
+    }
   }
 
   async stop(grace_ms: number): Promise<void> {
