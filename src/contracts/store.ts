@@ -1,11 +1,13 @@
 import type { ApprovalItem, DecidedBy, Grant, SettlementReason } from "../protocol/approval.ts";
-import type { ChannelLink, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
 import type { AttachmentReference, KeptEvent } from "../protocol/event.ts";
 import type { JsonObject, JsonValue } from "../protocol/json.ts";
 import type { ReplayBlocks, Sender } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { WorkstreamKind, WorkstreamState } from "../protocol/workstream.ts";
-import type { FileRecord } from "./tool.ts";
+import type { ChannelStore, ServiceStore, UserStore } from "./directory.ts";
+import type { FileRecord } from "./file_record.ts";
+
+export type { UserRow, TokenRow, UserStore, ChannelStore, ServiceRow, ServiceStore } from "./directory.ts";
 
 /** A prepared call as it is kept beside `tool_info` or `approve_request`, so that a restart needs no second preparation. */
 export interface KeptCall {
@@ -265,90 +267,6 @@ export interface ConversationHit {
 export interface SearchStore {
   /** Over conversations of `user_id` alone, without `except_ws_id`. Any text is a valid query. Best first. */
   conversations(filter: { user_id: string; except_ws_id: string | null; query: string; limit: number }): Promise<{ hits: ConversationHit[]; total: number }>;
-}
-
-export interface UserRow {
-  user_id: string;
-  /** Lower case; unique. */
-  username: string;
-  display_name: string;
-  password_hash: string | null;
-  /** Comma-separated: the most that any credential of this person grants. */
-  scopes: string;
-  created: string;
-}
-
-export interface TokenRow {
-  token_id: string;
-  token_hash: string;
-  /** The first 8 characters, to recognise it by. */
-  token_prefix: string;
-  user_id: string;
-  name: string;
-  scopes: string;
-  created: string;
-  expires: string | null;
-  revoked: string | null;
-}
-
-export interface UserStore {
-  /** False when the name is taken. */
-  create(row: UserRow): Promise<boolean>;
-  /** Creates the first user, or answers false when there is one: one transaction. */
-  createFirst(row: UserRow): Promise<boolean>;
-  get(user_id: string): Promise<UserRow | null>;
-  byUsername(username: string): Promise<UserRow | null>;
-  list(): Promise<UserRow[]>;
-  count(): Promise<number>;
-  update(user_id: string, set: Partial<Pick<UserRow, "display_name" | "password_hash" | "scopes">>): Promise<boolean>;
-  /** With tokens, links and grants. */
-  remove(user_id: string): Promise<boolean>;
-  createToken(row: TokenRow): Promise<void>;
-  tokenByHash(token_hash: string): Promise<TokenRow | null>;
-  listTokens(user_id?: string): Promise<TokenRow[]>;
-  revokeToken(token_id: string, at: string): Promise<boolean>;
-}
-
-export interface ChannelStore {
-  /** False when that platform user is linked already. */
-  link(link: { channel_type: string; channel_user_id: string; user_id: string; scopes: string; created: string }): Promise<boolean>;
-  unlink(channel_type: string, channel_user_id: string): Promise<boolean>;
-  linkOf(channel_type: string, channel_user_id: string): Promise<ChannelLink | null>;
-  /** Newest first. */
-  linksOfUser(user_id: string): Promise<ChannelLink[]>;
-  listLinks(): Promise<ChannelLink[]>;
-  /** Inserts, or answers the row that is there. */
-  createRoute(route: ChannelRoute): Promise<ChannelRoute>;
-  route(channel_type: string, channel_id: string): Promise<ChannelRoute | null>;
-  routesOfWorkstream(ws_id: string): Promise<ChannelRoute[]>;
-  listRoutes(channel_type: string): Promise<ChannelRoute[]>;
-  /** Routes with entries that are not shown yet. */
-  routesBehind(channel_type: string): Promise<ChannelRoute[]>;
-  removeRoute(channel_type: string, channel_id: string): Promise<boolean>;
-  /** Forward only; answers what holds now. */
-  moveCursor(channel_type: string, channel_id: string, to: { cursor_seq?: number; last_inbound_id?: string }): Promise<ChannelRoute | null>;
-  /** Remembers a message of ours; the same `shows` and `part` in a channel overwrites. */
-  savePosted(message: PostedMessage): Promise<void>;
-  posted(channel_type: string, message_id: string): Promise<PostedMessage | null>;
-  postedShowing(channel_type: string, ws_id: string, shows: string): Promise<PostedMessage[]>;
-  /** The newest message of ours in a channel. */
-  lastPosted(channel_type: string, channel_id: string): Promise<PostedMessage | null>;
-}
-
-export interface ServiceRow {
-  service_type: string;
-  service_id: string;
-  url: string;
-  metadata: JsonObject;
-  last_heartbeat: string;
-  created: string;
-}
-
-export interface ServiceStore {
-  heartbeat(row: Omit<ServiceRow, "created">): Promise<void>;
-  remove(service_type: string, service_id: string): Promise<boolean>;
-  /** Heartbeat not older than `since`; newest first. */
-  healthy(service_type: string, since: string): Promise<ServiceRow[]>;
 }
 
 /** An outgoing notification: a row before the first attempt, so that a restart neither loses nor doubles it. */

@@ -6,7 +6,10 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
+import type { FileRecord } from "./file_record.ts";
 import type { MemoryStore, SearchStore } from "./store.ts";
+
+export type { FileRecord } from "./file_record.ts";
 
 /**
  * What is decided about a call before anyone is asked. `plan` holds all that `execute` needs and is kept with the
@@ -51,16 +54,6 @@ export interface ToolOutput {
   /** Deferred tools that became visible. */
   expanded_tools?: string[];
   notification?: { notification_id: string; target: NotificationTarget; title?: string; message: string; deliveries: NotificationDelivery[] };
-}
-
-/** A file as it was when the conversation last saw it. */
-export interface FileRecord {
-  /** With every link resolved. */
-  real_path: string;
-  /** Milliseconds. */
-  mtime_ms: number;
-  /** SHA-256 of the bytes. */
-  hash: string;
 }
 
 /** All that preparing may look at. */
