@@ -1,5 +1,6 @@
 import { newApiToken } from "../../auth/api_token.ts";
 import { timestamp } from "../../lib/clock.ts";
+import { record } from "./audit.ts";
 import type { AdminCommand, AdminContext, AdminOptions, AdminResult } from "./command.ts";
 import { findUser, textOf } from "./command.ts";
 import { readScopes } from "./scopes.ts";
@@ -38,6 +39,8 @@ async function run(context: AdminContext, options: AdminOptions): Promise<AdminR
     expires: days === null ? null : new Date(clock.now() + Number(days) * DAY_MS).toISOString(),
   });
   await store.users.createToken(row);
+  const about = { user_id: row.user_id, scopes: row.scopes, expires: row.expires };
+  await record(context, "token.created", row.token_id, about);
   return {
     ok: true,
     data: { token_id: row.token_id, token },

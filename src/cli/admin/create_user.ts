@@ -3,6 +3,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../auth/password.ts
 import { newUserRow } from "../../auth/setup.ts";
 import { timestamp } from "../../lib/clock.ts";
 import { SCOPES } from "../../protocol/auth.ts";
+import { record } from "./audit.ts";
 import type { AdminCommand, AdminContext, AdminOptions, AdminResult } from "./command.ts";
 import { textOf } from "./command.ts";
 import { readScopes } from "./scopes.ts";
@@ -43,6 +44,7 @@ async function run(context: AdminContext, options: AdminOptions): Promise<AdminR
   if (!(await store.users.create(row))) {
     return { ok: false, error: `There is a user "${row.username}" already; choose another name.` };
   }
+  await record(context, "user.created", row.user_id, { username: row.username, scopes: row.scopes });
   const lines = [`Created ${row.username} (${row.user_id}) with ${row.scopes}.`];
   if (options["token"] !== true) return { ok: true, data: { user_id: row.user_id, username: row.username }, lines };
   const made = newApiToken({
@@ -53,6 +55,8 @@ async function run(context: AdminContext, options: AdminOptions): Promise<AdminR
     expires: null,
   });
   await store.users.createToken(made.row);
+  const about = { user_id: row.user_id, scopes: made.row.scopes, expires: null };
+  await record(context, "token.created", made.row.token_id, about);
   const data = { user_id: row.user_id, username: row.username, token: made.token };
   return { ok: true, data, lines: [...lines, `Token, shown only now: ${made.token}`] };
 }

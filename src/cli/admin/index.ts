@@ -1,3 +1,4 @@
+import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
 import type { AdminCommand } from "./command.ts";
 import { createToken } from "./create_token.ts";
@@ -16,5 +17,6 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   revokeToken,
   link,
   unlink,
+  audit,
   backup,
 ];

@@ -1,4 +1,5 @@
 import { timestamp } from "../../lib/clock.ts";
+import { record } from "./audit.ts";
 import type { AdminCommand } from "./command.ts";
 import { findUser, textOf } from "./command.ts";
 
@@ -22,6 +23,7 @@ export const link: AdminCommand = {
     if (!(await store.channels.link({ channel_type, channel_user_id, user_id, scopes, created: timestamp(clock) }))) {
       return { ok: false, error: `The ${channel_type} user ${channel_user_id} is linked already; unlink it first.` };
     }
+    await record({ store, clock }, "link.created", `${channel_type}:${channel_user_id}`, { user_id });
     return {
       ok: true,
       data: { user_id, username, channel_type, channel_user_id, scopes },
@@ -37,13 +39,14 @@ export const unlink: AdminCommand = {
     ["--channel <type>", "the platform: discord"],
     ["--id <id>", "the person's id there"],
   ],
-  async run({ store }, options) {
+  async run({ store, clock }, options) {
     const place = readPlace(textOf(options, "channel"), textOf(options, "id"));
     if (!place.ok) return place;
     const { channel_type, channel_user_id } = place;
     if (!(await store.channels.unlink(channel_type, channel_user_id))) {
       return { ok: false, error: `The ${channel_type} user ${channel_user_id} is not linked to anybody.` };
     }
+    await record({ store, clock }, "link.removed", `${channel_type}:${channel_user_id}`);
     const lines = [`Unlinked the ${channel_type} user ${channel_user_id}.`];
     return { ok: true, data: { channel_type, channel_user_id, unlinked: true }, lines };
   },

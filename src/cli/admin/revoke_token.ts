@@ -1,4 +1,5 @@
 import { timestamp } from "../../lib/clock.ts";
+import { record } from "./audit.ts";
 import type { AdminCommand } from "./command.ts";
 import { textOf } from "./command.ts";
 
@@ -11,6 +12,7 @@ export const revokeToken: AdminCommand = {
     if (!(await store.users.revokeToken(token_id, timestamp(clock)))) {
       return { ok: false, error: `No token that still works has the id "${token_id}"; list-tokens shows them.` };
     }
+    await record({ store, clock }, "token.revoked", token_id);
     return { ok: true, data: { token_id, revoked: true }, lines: [`Revoked ${token_id}.`] };
   },
 };

@@ -53,6 +53,28 @@ test("people and tokens are made before the first start, listed and taken away",
   expect(listed.stdout).not.toContain("token_hash");
 });
 
+test("what is done on the command line is on record, newest first", async () => {
+  const { user_id } = await adminJson("create-user", "--username", "ada", "--token");
+  const { token_id = "" } = await adminJson("create-token", "--user", "ada", "--scopes", "read");
+  await adminJson("revoke-token", "--token-id", token_id);
+  await adminJson("link", "--user", "ada", "--channel", "discord", "--id", "42");
+  await adminJson("unlink", "--channel", "discord", "--id", "42");
+  const { entries = [] } = (await adminJson("audit")) as unknown as { entries: Record<string, unknown>[] };
+  expect(entries.map(({ action, target }) => [action, target])).toEqual([
+    ["link.removed", "discord:42"],
+    ["link.created", "discord:42"],
+    ["token.revoked", token_id],
+    ["token.created", token_id],
+    ["token.created", expect.any(String)],
+    ["user.created", user_id],
+  ]);
+  expect(entries.every(({ details }) => (details as { by: string }).by === "command line")).toBe(true);
+  const shown = await admin(["audit", "--action", "user.created", "--limit", "1"]);
+  expect(shown.stdout).toMatch(new RegExp(`^\\S+Z  -  user.created  ${user_id}  \\{.*"username":"ada".*\\}\n$`));
+  expect((await admin(["audit", "--limit", "0"])).code).toBe(1);
+  expect((await admin(["audit", "--before", "soon"])).code).toBe(1);
+});
+
 test("a person of a chat platform is linked once and unlinked", async () => {
   await adminJson("create-user", "--username", "ben", "--scopes", "write");
   const place = ["--channel", "discord", "--id", "42"];

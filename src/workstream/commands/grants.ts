@@ -1,4 +1,5 @@
 import { timestamp } from "../../lib/clock.ts";
+import { newId } from "../../lib/ids.ts";
 import type { Grant } from "../../protocol/approval.ts";
 import type { Command } from "./command.ts";
 
@@ -15,6 +16,14 @@ export const grants: Command = {
       const chosen = live[Number(words[1]) - 1];
       if (chosen === undefined) return `Say which one: /grants revoke 1 to ${live.length}.`;
       await actor.services.store.approvals.revokeGrant(chosen.grant_id, now);
+      await actor.services.store.audit.add({
+        audit_id: newId(),
+        at: now,
+        user_id: by.user_id,
+        action: "grant.revoked",
+        target: chosen.grant_id,
+        details: { ws_id: actor.row.ws_id },
+      });
       return `Taken back: ${describe(chosen)}.`;
     }
     if (live.length === 0) return 'Nothing was allowed with "always".';

@@ -15,6 +15,7 @@ export const memory: Command = {
       const key = words.slice(1).join(" ");
       const found = (await memories.list(reach, 1000)).find((row) => row.key === key);
       if (found === undefined) return `Nothing is remembered under ${key || "an empty key"}.`;
+      if (found.scope === "global") return `${found.key} is remembered for everybody; only an administrator takes it away.`;
       await memories.removeById(found.memory_id, reach);
       actor.surroundings.forgetPrompt();
       return `Forgotten: ${found.key}.`;
