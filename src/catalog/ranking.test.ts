@@ -1,0 +1,163 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { ExternalTool } from "../contracts/external_tools.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { ToolIndex } from "./ranking.ts";
+
+function tool(server: string, own_name: string, about: string, parameters: JsonObject = { type: "object" }): ExternalTool {
+  return {
+    own_name,
+    about,
+    definition: {
+      name: `mcp__${server}__${own_name}`,
+      description: about,
+      parameters,
+      agent: true,
+      task_agent: true,
+      auto_approve: false,
+      primary_key: "",
+    },
+    tool: {
+      name: own_name,
+      prepare: () => ({ ok: false, error: "not for calling" }),
+      execute: () => Promise.reject(new Error("not for calling")),
+    },
+  };
+}
+
+function indexOf(...tools: [string, string][]): ToolIndex {
+  const index = new ToolIndex();
+  index.setServer("s", tools.map(([name, about]) => tool("s", name, about)));
+  return index;
+}
+
+function found(index: ToolIndex, query: string): string[] {
+  return index.search(query).map(({ name }) => name.slice("mcp__s__".length));
+}
+
+test("words that are members of every object are words like others (TSRCH-01)", () => {
+  const index = indexOf(["describe", "calls toString on a value"], ["constructor", "makes a value"], ["other", "nothing"]);
+  expect(found(index, "constructor")).toEqual(["constructor"]);
+  expect(found(index, "toString")[0]).toBe("describe");
+  for (const word of ["__proto__", "hasOwnProperty", "valueOf"]) {
+    expect(index.search(word).every(({ score }) => Number.isFinite(score))).toBe(true);
+  }
+});
+
+test("odd queries find what they can and never fail (TSRCH-05)", () => {
+  const index = indexOf(["search_repos", "Search GitHub"], ["weather", "查询城市天气预报"], ["get_XMLDocument", "gets it"]);
+  for (const query of ["", "   ", "!!!", "🙂", "x".repeat(10_240)]) expect(found(index, query)).toEqual([]);
+  expect(found(index, "searchRepos")[0]).toBe("search_repos");
+  expect(found(index, "search-repos")[0]).toBe("search_repos");
+  expect(found(index, "天气")).toEqual(["weather"]);
+  expect(found(index, "xml documents")[0]).toBe("get_XMLDocument");
+  expect(found(index, `${"lorem ipsum ".repeat(900)}repos`)).toEqual([]);
+});
+
+test("ties keep the order of the list (TSRCH-05)", () => {
+  const index = indexOf(["b", "sends a letter"], ["a", "sends a letter"], ["c", "sends a letter"]);
+  expect(found(index, "letter")).toEqual(["b", "a", "c"]);
+});
+
+test("forms of a word, its synonyms, and what a path stands for are found", () => {
+  const index = indexOf(
+    ["write_file", "Writes text"],
+    ["list_directory", "Shows entries"],
+    ["delete_branch", "Removes it"],
+    ["convert_markdown", "Markdown to a mind map"],
+  );
+  expect(found(index, "deleting branches")[0]).toBe("delete_branch");
+  expect(found(index, "folder")[0]).toBe("list_directory");
+  expect(found(index, "save it to /root/markdown/report.txt")[0]).toBe("write_file");
+});
+
+test("a rare word counts more than common ones, and a name more than a description", () => {
+  const index = indexOf(
+    ...["user", "item", "order", "place", "page", "price"].map((noun): [string, string] => [`get_${noun}`, `Get the data of the ${noun}`]),
+    ["get_whois", "Get a record"],
+    ["other_tool", "Knows whois and more"],
+  );
+  expect(found(index, "get the whois data").slice(0, 2)).toEqual(["get_whois", "other_tool"]);
+});
+
+test("a server's part is replaced without a trace of what was there before", () => {
+  const index = indexOf(["old_thing", "antique"], ["kept", "modern"]);
+  index.setServer("t", [tool("t", "other", "antique too")]);
+  index.setServer("s", [tool("s", "kept", "modern")]);
+  expect(index.search("antique").map(({ name }) => name)).toEqual(["mcp__t__other"]);
+  index.setServer("t", []);
+  expect(index.search("antique")).toEqual([]);
+  const fresh = indexOf(["kept", "modern"]);
+  expect(index.search("modern kept")).toEqual(fresh.search("modern kept"));
+});
+
+/** Servers of 50 tools each, of words that differ as much as real ones. */
+function manyTools(server: string, count = 50): ExternalTool[] {
+  const word = (seed: number): string => `word${(seed * 7919) % 3000}`;
+  return Array.from({ length: count }, (_, index) => {
+    const seed = index + server.length * 131 + Number(server.slice(1)) * 53;
+    const text = Array.from({ length: 30 }, (_unused, at) => (at % 3 === 0 ? "get the data of" : word(seed + at))).join(" ");
+    const properties = Object.fromEntries([1, 2, 3].map((at) => [word(seed + at), { type: "string", description: text.slice(0, 80) }]));
+    return tool(server, `get_${word(seed)}_${index}`, text, { type: "object", properties });
+  });
+}
+
+test("5,000 tools are searched within 10 ms, and a server of 50 is replaced within 20 ms", () => {
+  const index = new ToolIndex();
+  for (let server = 0; server < 100; server += 1) index.setServer(`s${server}`, manyTools(`s${server}`));
+  const quickest = (run: () => unknown): number =>
+    Math.min(
+      ...Array.from({ length: 15 }, () => {
+        const from = performance.now();
+        run();
+        return performance.now() - from;
+      }),
+    );
+  const query = quickest(() => index.search("get the latest data of a word17 from the list of word204 and save it"));
+  const update = quickest(() => index.setServer("s7", manyTools("s7")));
+  console.log(`tool search over 5,000 tools: ${query.toFixed(1)} ms a query, ${update.toFixed(1)} ms an update`);
+  expect(query).toBeLessThan(10);
+  expect(update).toBeLessThan(20);
+});
+
+interface PublicTool {
+  server: string;
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+}
+interface PublicTask {
+  steps: string[];
+  tools: string[];
+}
+
+const DATA = process.env["TURNSTONE_TOOL_SEARCH_DATA"] ?? "";
+const has_data = existsSync(`${DATA}/tools.json`);
+
+test.skipIf(!has_data)(
+  "most of the tools of real tasks are found by their steps (skipped without the folder TURNSTONE_TOOL_SEARCH_DATA)",
+  () => {
+    const read = (file: string): unknown => JSON.parse(readFileSync(`${DATA}/${file}`, "utf8"));
+    const tools = read("tools.json") as PublicTool[];
+    const tasks = read("tasks-dev.json") as PublicTask[];
+    const index = new ToolIndex();
+    const own_names = new Map<string, string>();
+    for (const [server, group] of Object.entries(Object.groupBy(tools, (one) => one.server))) {
+      const made = (group ?? []).map((one) => tool(server, one.name, one.description, one.inputSchema));
+      for (const { definition, own_name } of made) own_names.set(definition.name, own_name);
+      index.setServer(server, made);
+    }
+    const recall = (some: PublicTask[], count: number): number => {
+      const shares = some.map(({ steps, tools: wanted }) => {
+        const got = new Set(steps.flatMap((step) => index.search(step).slice(0, count).map(({ name }) => own_names.get(name))));
+        return wanted.filter((name) => got.has(name)).length / wanted.length;
+      });
+      return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+    };
+    const halves = [0, 1].map((rest) => recall(tasks.filter((_, at) => at % 2 === rest), 5));
+    const figures = [1, 3, 5, 10].map((count) => `@${count} ${recall(tasks, count).toFixed(3)}`);
+    console.log(`step recall ${figures.join(", ")}; @5 by halves ${halves.map((half) => half.toFixed(3)).join(" and ")}`);
+    expect(recall(tasks, 5)).toBeGreaterThan(0.73);
+    expect(Math.min(...halves)).toBeGreaterThan(0.7);
+  },
+);
