@@ -8,19 +8,18 @@ import { turnOf, workstreamOf, type Scene } from "./scene.ts";
 export async function onPlanReview(scene: Scene, frame: ChannelFrame, event: PlanReviewEvent): Promise<void> {
   const turn = turnOf(scene, frame.seq ?? 0);
   const ws_id = workstreamOf(scene, frame);
-  turn.reviews.set(event.review_id, { ws_id, content: event.content, round: event.round });
+  turn.reviews.set(event.review_id, { ws_id, content: event.content, round: event.round, decision: null });
   turn.state = "attention";
   reveal(scene);
   await showReview(scene, event.review_id);
 }
 
-/** Shows a review that is open as it stands. */
+/** Shows a review as it stands. */
 export async function showReview(scene: Scene, review_id: string): Promise<void> {
   const review = scene.turn?.reviews.get(review_id);
   if (review === undefined) return;
-  await scene.delivery.show(review.ws_id, `review:${review_id}`, [
-    planCard(review_id, review.content, review.round, null),
-  ]);
+  const card = planCard(review_id, review.content, review.round, review.decision);
+  await scene.delivery.show(review.ws_id, `review:${review_id}`, [card]);
 }
 
 /** Rewrites the card with how it ended. */
@@ -28,9 +27,6 @@ export async function onPlanResolved(scene: Scene, frame: ChannelFrame, event: P
   const review = scene.turn?.reviews.get(event.review_id);
   if (review === undefined) return;
   const at = frame.at ?? new Date(scene.gateway.clock.now()).toISOString();
-  const decision = { feedback: event.feedback, by: event.decided_by?.name ?? null, at };
-  await scene.delivery.show(review.ws_id, `review:${event.review_id}`, [
-    planCard(event.review_id, review.content, review.round, decision),
-  ]);
-  scene.turn?.reviews.delete(event.review_id);
+  review.decision = { feedback: event.feedback, by: event.decided_by?.name ?? null, at };
+  await showReview(scene, event.review_id);
 }

@@ -44,6 +44,8 @@ class PlaceStage implements Stage {
   #running = false;
   #dead = false;
   #handled_seq = 0;
+  /** Where the last turn ended: nothing up to there is asked any more. */
+  #ended_seq = 0;
   #kind_known: boolean;
   #edited_at = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -155,11 +157,11 @@ class PlaceStage implements Stage {
   async #performFrame(frame: ChannelFrame): Promise<void> {
     const scene = this.#scene;
     const own_seq = frame.child_ws_id === undefined ? frame.seq : undefined;
-    if (own_seq !== undefined && own_seq <= this.#handled_seq && !isForgottenQuestion(scene, frame)) return;
+    if (own_seq !== undefined && own_seq <= this.#handled_seq && !this.#isNews(frame, own_seq)) return;
     const began = scene.turn === null;
     await present(scene, frame);
     if (own_seq !== undefined) this.#handled_seq = Math.max(this.#handled_seq, own_seq);
-    if (frame.event.type === "turn_ended" && own_seq !== undefined) this.#endTurn();
+    if (frame.event.type === "turn_ended" && own_seq !== undefined) this.#endTurn(own_seq);
     if (began && scene.turn !== null) this.#revealLater(scene.turn.seq);
     this.#scheduleProgress();
     if (own_seq !== undefined && scene.turn === null) await this.#acknowledge();
@@ -173,7 +175,13 @@ class PlaceStage implements Stage {
     else log.warn("cursor.not_moved", { channel_id: this.#scene.channel_id, status: moved.status });
   }
 
-  #endTurn(): void {
+  /** Whether a frame that comes again, after a reconnection, says something about a question of the turn that is open. */
+  #isNews(frame: ChannelFrame, own_seq: number): boolean {
+    return own_seq > this.#ended_seq && concernsOpenQuestion(this.#scene, frame);
+  }
+
+  #endTurn(seq: number): void {
+    this.#ended_seq = seq;
     this.#scene.turn = null;
     this.#scene.dirty = { answer: false, live: false };
     this.#scene.delivery.clear();
@@ -227,11 +235,23 @@ class PlaceStage implements Stage {
   }
 }
 
-/** A question that is told again after a reconnection, and of which this stage does not know. */
-function isForgottenQuestion(scene: Scene, { event }: ChannelFrame): boolean {
-  if (event.type === "approve_request") return scene.turn?.cycles.has(event.cycle_id) !== true;
-  if (event.type === "plan_review") return scene.turn?.reviews.has(event.review_id) !== true;
-  return false;
+/** A question that this stage does not know, or the answer to one that it shows as open. */
+function concernsOpenQuestion(scene: Scene, { event }: ChannelFrame): boolean {
+  const { cycles, reviews } = scene.turn ?? { cycles: null, reviews: null };
+  switch (event.type) {
+    case "approve_request":
+      return cycles?.has(event.cycle_id) !== true;
+    case "plan_review":
+      return reviews?.has(event.review_id) !== true;
+    case "approval_resolved": {
+      const decisions = cycles?.get(event.cycle_id)?.decisions;
+      return decisions !== undefined && event.call_ids.some((call_id) => !decisions.has(call_id));
+    }
+    case "plan_resolved":
+      return reviews?.get(event.review_id)?.decision === null;
+    default:
+      return false;
+  }
 }
 
 async function showAgain(scene: Scene, message_id: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { StatusEvent } from "../../src/protocol/event.ts";
 import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import type { ApprovalCardState, CallDecision } from "../render/approval.ts";
 import type { LiveCardState, LiveTool } from "../render/live.ts";
+import type { PlanDecision } from "../render/plan.ts";
 
 /** A turn as one place shows it; derived from the events since its beginning. */
 export interface Turn {
@@ -26,7 +27,15 @@ export interface Turn {
   status: StatusEvent | null;
   live_shown: boolean;
   cycles: Map<string, Cycle>;
-  reviews: Map<string, { ws_id: string; content: string; round: number }>;
+  reviews: Map<string, Review>;
+}
+
+/** A plan of this turn that people look at. It stays after its decision: what is told twice must not open it again. */
+export interface Review {
+  ws_id: string;
+  content: string;
+  round: number;
+  decision: PlanDecision | null;
 }
 
 /** An approval of this turn. */

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import type { ApprovalItem } from "../src/protocol/approval.ts";
+import { assistant, startBench, until, userTurn, type Bench } from "./testing/bench.ts";
+
+/*
+ * After a reconnection the server tells again what the cursor has not passed. Nothing of it may open a question again that was answered.
+ */
+
+/** What a thread shows, as one text. */
+function shown(bench: Bench, thread: string): string {
+  return bench.practice.channelAsText(thread);
+}
+
+/** Cuts the stream and waits until what is told again, and one answer after it, is shown. */
+async function reconnect(bench: Bench, ws_id: string, thread: string): Promise<void> {
+  bench.server.dropStreams();
+  await until(() => bench.server.streams() === 0);
+  await until(() => bench.server.streams() > 0);
+  bench.server.emit(ws_id, { type: "info", message: "told after the reconnection" });
+  await until(() => shown(bench, thread).includes("told after the reconnection"));
+}
+
+test("a plan that was accepted is not asked for again after a reconnection", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { ws_id, thread, ...message } = await bench.begin("Ada", "Plan.");
+  bench.server.emit(ws_id, userTurn({ ws_id, ...message }));
+  bench.server.emit(ws_id, { type: "plan_review", review_id: "r1", call_id: "c", content: "1. Think", round: 1 });
+  await until(() => shown(bench, thread).includes("[Accept]"));
+  const decided_by = { user_id: "u", name: "Ada" };
+  bench.server.emit(ws_id, { type: "plan_resolved", review_id: "r1", feedback: "", decided_by });
+  await until(() => shown(bench, thread).includes("Accepted by **Ada**"));
+  await reconnect(bench, ws_id, thread);
+  expect(shown(bench, thread)).not.toContain("[Accept]");
+});
+
+const ITEM: ApprovalItem = {
+  call_id: "c1",
+  func_name: "bash",
+  header: "bash: ls",
+  preview: "ls",
+  needs_approval: true,
+  approval_label: "bash",
+  error: null,
+};
+
+test("a turn that is over asks nothing again, though its cursor could not be moved", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { ws_id, thread, ...message } = await bench.begin("Ada", "Run it.");
+  bench.server.refuse = (request) => (request.url.endsWith("/cursor") ? { status: 500, body: { error: "No." } } : null);
+  bench.server.emit(ws_id, userTurn({ ws_id, ...message }));
+  bench.server.emit(ws_id, { type: "approve_request", cycle_id: "y1", items: [ITEM] });
+  await until(() => shown(bench, thread).includes("[Approve]"));
+  bench.server.emit(ws_id, {
+    type: "approval_resolved",
+    cycle_id: "y1",
+    call_ids: ["c1"],
+    approved: true,
+    calls: { c1: true },
+    feedback: null,
+    always: false,
+    decided_by: { user_id: "u", name: "Ada" },
+  });
+  bench.server.emit(ws_id, assistant("It ran."));
+  bench.server.emit(ws_id, { type: "turn_ended", outcome: "done" });
+  await until(() => shown(bench, thread).includes("✓ Done"));
+  await reconnect(bench, ws_id, thread);
+  expect(shown(bench, thread)).not.toContain("[Approve]");
+  expect(shown(bench, thread)).not.toContain("[Stop]");
+});
