@@ -18,7 +18,7 @@ const ITEM: ApprovalItem = {
   error: null,
 };
 
-test("the same event twice is one conversation (DEVT-05)", async () => {
+test("the same event twice is one conversation (DEVT-05, REQ-GATEWAY-006)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "once");
@@ -43,6 +43,7 @@ test("after a session that could not be resumed, what was missed is read (DEVT-2
   expect(bench.server.sent[1]?.message).toBe("second");
 }, 30_000);
 
+// REQ-GATEWAY-005
 test("an outage of Discord's requests delays the answer and neither loses nor doubles it", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -97,6 +98,7 @@ test("a card in an archived thread is still rewritten (DREN-14)", async () => {
   expect(bench.practice.messageAsText(card)).not.toContain("[Approve]");
 });
 
+// REQ-DISCORD-019
 test("where the thread is locked to us, the person is asked by DM, and the answer counts", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -115,6 +117,7 @@ test("where the thread is locked to us, the person is asked by DM, and the answe
   expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
 });
 
+// REQ-DISCORD-020
 test("a slow server does not make an interaction fail, an expired token neither (DEVT-01, DEVT-02, DEVT-03)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -134,7 +137,7 @@ test("a slow server does not make an interaction fail, an expired token neither 
   expect((await bench.sent(2)).message).toBe("still alive?");
 }, 20_000);
 
-test("without the message content intent the bot runs, and mentions still work", async () => {
+test("without the message content intent the bot runs, and mentions still work (REQ-DISCORD-021)", async () => {
   const practice = await startPractice();
   practice.faults.disallowIntents(MESSAGE_CONTENT_INTENT);
   const read = readSettings({
@@ -151,6 +154,7 @@ test("without the message content intent the bot runs, and mentions still work",
   await practice.close();
 }, 20_000);
 
+// REQ-GATEWAY-010
 test("no token and a wrong token are one clear sentence each, without the token (DEVT-25)", async () => {
   const none = readSettings({});
   expect(none.ok ? "" : none.error).toContain("TURNSTONE_DISCORD_TOKEN");

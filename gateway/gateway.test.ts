@@ -52,6 +52,7 @@ test("a mention opens a thread, and the answer appears in it with its figures", 
   expect(bench.practice.unserved).toEqual([]);
 });
 
+// REQ-DISCORD-013
 test("an answer streams by edits of one message, and its final text is whole (DREN-11, DREN-12)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -115,7 +116,7 @@ test("an approval is asked, pressed, and rewritten with who and when", async () 
   await expect(bench.practice.as("Ada").press(decided, "Approve")).rejects.toThrow(/Approve/);
 });
 
-test("a late press learns who was first (APPR-13)", async () => {
+test("a late press learns who was first (APPR-13, REQ-DISCORD-014)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
@@ -145,7 +146,7 @@ test("a denial's reason goes to the model", async () => {
   expect(call.body).toEqual({ approved: false, feedback: "use find", cycle_id: "cycle_1" });
 });
 
-test("always offers how far, and grants what was chosen", async () => {
+test("always offers how far, and grants what was chosen (REQ-DISCORD-015)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
@@ -169,6 +170,7 @@ test("always offers how far, and grants what was chosen", async () => {
   });
 });
 
+// REQ-GATEWAY-003
 test("after a restart the same card is there, works, and nothing is shown twice (APPR-07, DEVT-04, APPR-20)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -212,7 +214,7 @@ test("a card that somebody deletes is asked again", async () => {
   expect(again.id).not.toBe(card.id);
 });
 
-test("an outage of the stream loses and doubles nothing (DEVT-26)", async () => {
+test("an outage of the stream loses and doubles nothing (DEVT-26, REQ-GATEWAY-004)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "Go.");
@@ -227,7 +229,7 @@ test("an outage of the stream loses and doubles nothing (DEVT-26)", async () => 
   await until(() => bench.server.routes.get(message.thread)?.cursor_seq === 4);
 });
 
-test("a failure is one message with a Retry button", async () => {
+test("a failure is one message with a Retry button (REQ-DISCORD-017)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "Go.");
@@ -250,7 +252,7 @@ test("a slow turn has a Stop button", async () => {
   expect(call.actor).toBe(bench.practice.userId("Ada"));
 });
 
-test("a plan is accepted, changed or rejected", async () => {
+test("a plan is accepted, changed or rejected (REQ-DISCORD-016)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "Plan.");
@@ -277,6 +279,7 @@ test("a plan is accepted, changed or rejected", async () => {
   await bench.sees(message.thread, "Changes asked for by **Ada**");
 });
 
+// REQ-DISCORD-018
 test("a turn of more than a minute calls the person who asked, and nobody else is ever alerted", async () => {
   await using bench = await startBench();
   bench.link("Ada");

@@ -14,7 +14,7 @@ test("two quick messages are one conversation, in order (DEVT-06)", async () => 
   expect(new Set(bench.server.sent.map(({ ws_id }) => ws_id)).size).toBe(1);
 });
 
-test("only a typed mention of the bot begins something (DEVT-10, DEVT-11)", async () => {
+test("only a typed mention of the bot begins something (DEVT-10, DEVT-11, REQ-DISCORD-007)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const { practice } = bench;
@@ -52,7 +52,7 @@ test("an unlinked person gets one kind answer with a button that links (DEVT-20,
   expect(server.sent).toHaveLength(1);
 });
 
-test("somebody else in a thread is not heard as its owner (DEVT-18)", async () => {
+test("somebody else in a thread is not heard as its owner (DEVT-18, REQ-DISCORD-008)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   bench.link("Ben");
@@ -62,7 +62,7 @@ test("somebody else in a thread is not heard as its owner (DEVT-18)", async () =
   expect(bench.server.sent).toHaveLength(1);
 });
 
-test("a reply brings its quotation, a sticker its name, a file its bytes (DEVT-12)", async () => {
+test("a reply brings its quotation, a sticker its name, a file its bytes (DEVT-12, REQ-DISCORD-009)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const { practice } = bench;
@@ -78,7 +78,7 @@ test("a reply brings its quotation, a sticker its name, a file its bytes (DEVT-1
   expect((await bench.sent(2)).message).toBe("[Sticker: Wave]");
 });
 
-test("what was written while nobody listened is heard in order, once (catch-up)", async () => {
+test("what was written while nobody listened is heard in order, once (catch-up) (REQ-GATEWAY-007)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const { practice } = bench;
@@ -100,6 +100,7 @@ test("what was written while nobody listened is heard in order, once (catch-up)"
   expect(bench.server.sent).toHaveLength(5);
 });
 
+// REQ-NOTIFY-010
 test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -134,6 +135,7 @@ test("a direct message is a conversation; a reply to a notification goes where t
   expect(practice.dmAsText("Ada")).not.toContain("Only in the thread.");
 });
 
+// REQ-DISCORD-010
 test("an edited last message runs again with the new words; a deleted one that waits is taken back", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -152,7 +154,7 @@ test("an edited last message runs again with the new words; a deleted one that w
   await until(() => server.calls.find(({ name }) => name === `DELETE /v1/api/workstreams/WS/send/m${waiting.id}`));
 });
 
-test("where threads are forbidden the bot says so, and goes on elsewhere (DREN-15)", async () => {
+test("where threads are forbidden the bot says so, and goes on elsewhere (DREN-15, REQ-DISCORD-011)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const { practice } = bench;
@@ -177,7 +179,7 @@ test("a deleted thread closes its workstream and tells its person (DREN-13)", as
   expect(bench.server.routes.has(message.thread)).toBe(false);
 });
 
-test("other guilds and channels than the chosen ones are not served", async () => {
+test("other guilds and channels than the chosen ones are not served (REQ-DISCORD-012)", async () => {
   await using bench = await startBench({ discord: { channels: ["1"] } });
   bench.link("Ada");
   const { practice } = bench;

@@ -17,6 +17,7 @@ function tooQuick(bench: Bench): string[] {
   });
 }
 
+// REQ-GATEWAY-009
 test("twenty threads stream at once: paced edits, whole texts, no refusal for haste (DREN-11, DREN-12)", async () => {
   await using bench = await startBench({ discord: { edit_interval_ms: EDIT_INTERVAL_MS } });
   bench.link("Ada");

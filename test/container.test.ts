@@ -37,7 +37,7 @@ test("the image runs as an ordinary user and says when it is well", () => {
   expect(dockerfile.indexOf("USER node")).toBeLessThan(dockerfile.indexOf("ENTRYPOINT"));
 });
 
-test("no secret stands in the image or in the compose file", () => {
+test("no secret stands in the image or in the compose file (REQ-SAFE-015)", () => {
   const compose = readFileSync(join(ROOT, "compose.yaml"), "utf8");
   for (const text of [dockerfile, compose]) {
     for (const line of text.split("\n").filter((one) => /(SECRET|TOKEN|KEY)\b.*[:=]/.test(one))) {

@@ -32,7 +32,7 @@ test("a slip of the pen is answered with what was meant", async () => {
   expect(stderr).toContain("Did you mean start?");
 });
 
-test("under an old Node the bundled one takes over", async (context) => {
+test("under an old Node the bundled one takes over (REQ-SERVER-035)", async (context) => {
   const node = oldNode();
   context.skip(node === null, "no Node.js older than 22.19 at /usr/bin/node");
   expect(await runTurnstone(["--version"], { node: node ?? "" })).toEqual({

@@ -77,7 +77,7 @@ test("settings that the pages show are taken as they stand", () => {
   }
 });
 
-test("commands that the pages show do what they say, one after the other", async () => {
+test("commands that the pages show do what they say, one after the other (REQ-SERVER-040)", async () => {
   const home = mkdtempSync(join(tmpdir(), "turnstone-readme-"));
   const data_dir = join(home, "data");
   try {
@@ -119,7 +119,7 @@ test("the invitation in the README asks for what the bot needs, and for no more"
   for (const bit of needed) expect(missingPermissions(asked & ~bit), `bit ${bit}`).toHaveLength(1);
 });
 
-test("the page on errors explains every code, and no other", () => {
+test("the page on errors explains every code, and no other (REQ-SERVER-041)", () => {
   const page = readFileSync(join(ROOT, "docs", "errors.md"), "utf8");
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \|(.*)\|(.*)\|$/gm)];
   expect(new Set(rows.map((row) => row[1]))).toEqual(new Set(ERROR_CODES));

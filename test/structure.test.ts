@@ -27,7 +27,7 @@ test("an import that goes up, sideways or into the gateway is seen", () => {
   ]);
 });
 
-test("the gateway sees protocol and lib alone, and one folder of it loads discord.js", () => {
+test("the gateway sees protocol and lib alone, and one folder of it loads discord.js (REQ-GATEWAY-001)", () => {
   expect(wrongGatewayImports(files)).toEqual([]);
 });
 

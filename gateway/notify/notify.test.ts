@@ -47,6 +47,7 @@ interface Answer {
   results?: { status: string; channel_id: string; message_id?: string; message_ids?: string[] }[];
 }
 
+// REQ-NOTIFY-001
 test("a notification reaches its person by DM, with a title that cannot break out, and alerts nobody else", async () => {
   await using bench = await startBench();
   bench.link("Ada");
@@ -67,7 +68,7 @@ test("a notification reaches its person by DM, with a title that cannot break ou
   expect(posted).toMatchObject({ ws_id: "w", message_id: message?.id, part: 0 });
 });
 
-test("the same notification is delivered once and answered alike, also after a restart", async () => {
+test("the same notification is delivered once and answered alike, also after a restart (REQ-NOTIFY-002)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const body = { target: { username: "ada" }, message: "once", ws_id: "w", notification_id: "n1" };
@@ -78,7 +79,7 @@ test("the same notification is delivered once and answered alike, also after a r
   expect(bench.practice.dm("Ada")).toHaveLength(1);
 });
 
-test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10)", async () => {
+test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10, REQ-NOTIFY-003)", async () => {
   await using bench = await startBench();
   const body = { target: { username: "nobody" }, message: "x" };
   const status = async (parts: TokenParts): Promise<number> => (await notify(bench, body, await token(parts))).status;
@@ -132,6 +133,7 @@ test("a bad request is told what is wrong with it (NTFY-13, NTFY-14, NTFY-16, NT
   expect((await notify(bench, `"${"x".repeat(11 * 1024 * 1024)}"`)).status).toBe(413);
 });
 
+// REQ-NOTIFY-004
 test("each target has its own outcome: closed DMs, no id, no adapter, a channel that is not served (NTFY-15, NTFY-18, NTFY-20, NTFY-21)", async () => {
   await using bench = await startBench({ discord: { channels: ["5"] } });
   const { practice } = bench;
@@ -163,7 +165,7 @@ test("every part of a long notification is remembered (NTFY-22)", async () => {
   expect(bench.server.posted.map((row) => row.message_id)).toEqual(ids);
 });
 
-test("the gateway registers, answers /health without a token, and says goodbye", async () => {
+test("the gateway registers, answers /health without a token, and says goodbye (REQ-NOTIFY-005)", async () => {
   await using bench = await startBench();
   await until(() => bench.server.services.size === 1);
   const health = await fetch(`http://127.0.0.1:${bench.gateway.port}/health`);

@@ -151,7 +151,7 @@ test.each([
   expect(practice.messages("general")).toEqual([]);
 });
 
-test("a refusal says where and why", async () => {
+test("a refusal says where and why (REQ-DISCORD-029)", async () => {
   const body = { components: [row(button("a")), row({ ...button("b"), label: "l".repeat(81) })] };
   await client.rest.post(`/channels/${practice.channelId("general")}/messages`, { body }).catch(() => null);
   expect(practice.requests.at(-1)?.response).toEqual({

@@ -42,7 +42,7 @@ test("nothing else of the disk is served", async () => {
   }
 });
 
-test("a page of another origin or name gets nothing", async () => {
+test("a page of another origin or name gets nothing (REQ-SAFE-014)", async () => {
   expect((await get("page/api/state", { origin: "https://evil.example" })).status).toBe(403);
   const { port } = new URL(practice.url);
   const own = await get("page/api/state", { origin: `http://127.0.0.1:${port}` });

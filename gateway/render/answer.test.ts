@@ -10,7 +10,7 @@ test("a short answer is one message with its footer", () => {
   expect(answerViews("Hello.", "-# m · 1 s")).toEqual([{ kind: "text", text: "Hello.\n-# m · 1 s", files: [] }]);
 });
 
-test("a table is aligned; a wide one becomes a file", () => {
+test("a table is aligned; a wide one becomes a file (REQ-DISCORD-024)", () => {
   const [narrow] = answerViews("| a | long name |\n|---|:-:|\n| **1** | x\\|y |\n\nafter", null);
   expect(narrow?.text).toBe("```\na  long name\n─  ─────────\n1  x|y\n```\n\nafter");
   const [wide] = answerViews(`| a | b |\n|---|---|\n| ${"x".repeat(60)} | ${"y".repeat(60)} |`, null);

@@ -45,7 +45,7 @@ function partsOf(view: CardView): number {
   return 1 + view.blocks.reduce((sum, block) => sum + 1 + (block.kind === "buttons" ? block.buttons.length : 0), 0);
 }
 
-test("every line of a command is on the card, invisible characters by name (APPR-16)", () => {
+test("every line of a command is on the card, invisible characters by name (APPR-16, REQ-DISCORD-025)", () => {
   const view = card([item({ preview: "ls\nrm -rf x \u202e cba\u200b" })]);
   expect(textOf(view)).toContain("rm -rf x ⟨U+202E⟩ cba⟨U+200B⟩");
   expect(view.colour).toBe("orange");
@@ -88,6 +88,7 @@ test("any number of calls keeps the platform's limits", () => {
   }
 });
 
+// REQ-DISCORD-026
 test("a call that cannot run is never approvable, one that runs unasked is named (APPR-09, APPR-10)", () => {
   const view = card([
     item(),
@@ -99,7 +100,7 @@ test("a call that cannot run is never approvable, one that runs unasked is named
   expect(textOf(view)).toContain("`search: x` runs without asking");
 });
 
-test("a decided card says what, who and when, and has no buttons", () => {
+test("a decided card says what, who and when, and has no buttons (REQ-DISCORD-027)", () => {
   const decision: CallDecision = {
     approved: false,
     reason: "person",

@@ -47,7 +47,7 @@ const markdown = fc.oneof(
   fc.string({ unit: "binary", maxLength: 1500 }),
 );
 
-test("any text gives parts that fit, and together they are the text (DREN-02, DREN-05)", () => {
+test("any text gives parts that fit, and together they are the text (DREN-02, DREN-05, REQ-DISCORD-022)", () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 100, max: 400 }), (text, limit) => {
       const { lead, parts } = splitParts(text, limit);
@@ -62,7 +62,7 @@ test("any text gives parts that fit, and together they are the text (DREN-02, DR
   );
 });
 
-test("no part but the last leaves a code block open, whatever the fence (DREN-04)", () => {
+test("no part but the last leaves a code block open, whatever the fence (DREN-04, REQ-DISCORD-023)", () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 120, max: 400 }), (text, limit) => {
       const parts = splitText(text, limit);

@@ -44,7 +44,7 @@ function restartsOf({ frames }: Watched): string[] {
   return frames.flatMap(({ event }) => (event.type === "stream_restart" ? [event.message] : []));
 }
 
-test("Retry-After in seconds is waited for, and the wait is seen (PROV-12)", async () => {
+test("Retry-After in seconds is waited for, and the wait is seen (PROV-12, REQ-MODEL-010)", async () => {
   const { open, server, clock } = await startOnServer();
   server.script([reply.status(429, { retry_after: 20 }), reply.text("There you are.")]);
   const ws = await open();
@@ -98,7 +98,7 @@ test("a cancel ends the wait for a retry, and the next message is answered (PROV
   expect(ws.one("assistant").content).toBe("Yes.");
 });
 
-test("an answer that breaks off is started again visibly, and stored once (PROV-11)", async () => {
+test("an answer that breaks off is started again visibly, and stored once (PROV-11, REQ-MODEL-011)", async () => {
   const { open, server } = await startOnServer();
   const text = "One two three four five six.";
   server.script([reply.cut({ text }, { after_frames: 4 }), reply.text(text)]);
@@ -163,7 +163,7 @@ test("a limit on the rate that speaks of tokens is waited out, not compacted (PR
   expect(ws.types()).toEqual(["user_turn", "assistant", "status", "turn_ended"]);
 });
 
-test("a model that fails is replaced by the next of the chain, in words", async () => {
+test("a model that fails is replaced by the next of the chain, in words (REQ-MODEL-012)", async () => {
   const models = engineModels(engineModel({ alias: "big" }), engineModel({ alias: "small" }));
   const provider = new ScriptedProvider().script(fails({ retryable: false }, "Half of"), says("From the small one."));
   const { open } = await start({ models, provider });
@@ -187,6 +187,7 @@ test("when each model of the chain fails, one sentence names them", async () => 
   });
 });
 
+// REQ-MODEL-013
 test("a model that keeps failing is left alone, then tried by one call, and health says so", async () => {
   const { engine, open, provider, clock } = await start();
   provider.script(...Array.from({ length: 20 }, () => fails()));

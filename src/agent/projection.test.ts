@@ -174,7 +174,7 @@ function rowOf(ws_id: string): WorkstreamRow {
   return { ...names, ...parents, ...approvals, ...numbers, state: "idle", turn_open: false, created: at, updated: at, closed: null };
 }
 
-test("each prefix of a journal is a valid conversation that knows what comes next", async () => {
+test("each prefix of a journal is a valid conversation that knows what comes next (REQ-ENGINE-015)", async () => {
   const stage = await start([]);
   await fc.assert(
     fc.asyncProperty(story, async (made_up) => {

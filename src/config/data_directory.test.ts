@@ -48,7 +48,7 @@ test("a kept secret that is too short is refused", () => {
   });
 });
 
-test("a folder that cannot be is refused in one sentence", () => {
+test("a folder that cannot be is refused in one sentence (REQ-SERVER-029)", () => {
   writeFileSync(join(home, "file"), "");
   expect(prepareDataDirectory(configFor(join(home, "file/data")))).toEqual({
     ok: false,

@@ -23,6 +23,7 @@ function plain(fallback: unknown): string {
   return JSON.stringify(fallback).replaceAll('"', "");
 }
 
+// REQ-SERVER-027
 test.each(settingLeaves().map((leaf) => [leaf.path, leaf] as const))("the page describes %s", (_path, leaf) => {
   expect(page).toContain(rowOf(leaf));
 });

@@ -63,7 +63,7 @@ test("without a file, a variable or a flag every default of the contract holds",
   expect(Object.keys(config.models)).toEqual([]);
 });
 
-test("a flag wins over a variable, a variable over the file", () => {
+test("a flag wins over a variable, a variable over the file (REQ-SERVER-025)", () => {
   const toml = "[server]\nport = 9001\nhost = '10.0.0.1'\n[tools]\nsearch = 'off'\n";
   const config = load(
     toml,
@@ -172,7 +172,7 @@ test("a short secret is refused and not repeated", () => {
   expect(error).toBe("TURNSTONE_JWT_SECRET must be at least 32 bytes long.");
 });
 
-test("every problem is named, one a line", () => {
+test("every problem is named, one a line (REQ-SERVER-026)", () => {
   expect(refusal("[server]\nport = 'x'\n[log]\nlevel = 'loud'\n").split("\n")).toHaveLength(2);
 });
 
@@ -232,7 +232,7 @@ test.each([
   expect(config.model.default).toBe("default");
 });
 
-test("a vendor's key is not sent to an address that names another server", () => {
+test("a vendor's key is not sent to an address that names another server (REQ-SERVER-028)", () => {
   expect(
     load("", { TURNSTONE_BASE_URL: "http://elsewhere/v1", OPENAI_API_KEY: "sk-o" }).models["default"]?.api_key,
   ).toBeNull();

@@ -37,6 +37,7 @@ test.each<[string, unknown, string | null]>([
   expect(answer.json<{ field?: string }>().field ?? null).toBe(field);
 });
 
+// REQ-SERVER-004
 test("a string where a boolean belongs is an error, not truth; so is a boolean in the depth", async () => {
   const { app, ws_id, headers } = await sendRig();
   const approve = (payload: object) =>
@@ -60,7 +61,7 @@ test("query strings hold numbers as text, and are checked too", async () => {
   expect((await history("limit=0")).statusCode).toBe(400);
 });
 
-test("too much is a 413, a foreign format a 415, no content type a 400 (SSE-12)", async () => {
+test("too much is a 413, a foreign format a 415, no content type a 400 (SSE-12, REQ-SERVER-005)", async () => {
   const { app, send, ws_id, headers } = await sendRig();
   const large = await send({ message: "x".repeat(3 * 1024 * 1024) });
   expect([large.statusCode, large.json()]).toMatchObject([413, { code: "too_large" }]);
@@ -82,7 +83,7 @@ test("addresses of every shape are answered in JSON", async () => {
   expect((await app.inject({ url: "/api/workstreams", headers })).statusCode).toBe(404);
 });
 
-test("what breaks inside is told with a reference and without its message (SECR-05)", async () => {
+test("what breaks inside is told with a reference and without its message (SECR-05, REQ-SERVER-006)", async () => {
   const { app, engine, ws_id, headers, log } = await sendRig();
   engine.failure = new Error("disk /var/secret is on fire");
   const answer = await app.inject({
@@ -97,7 +98,7 @@ test("what breaks inside is told with a reference and without its message (SECR-
   expect(log.find((line) => line.includes(reference_id))).toContain("disk /var/secret is on fire");
 });
 
-test("no credential reaches the log (SECR-02)", async () => {
+test("no credential reaches the log (SECR-02, REQ-SAFE-003)", async () => {
   const { app, anna, send, log } = await sendRig();
   await send({ message: "hello" });
   await app.inject({
@@ -127,7 +128,7 @@ test("every answer carries the security headers", async () => {
   }
 });
 
-test("on a loopback address only loopback names are answered to", async () => {
+test("on a loopback address only loopback names are answered to (REQ-SAFE-012)", async () => {
   const local = await createRig({ allowed_hosts: ["turnstone.example"] });
   const open = await createRig({ host: "0.0.0.0" });
   const health = async (rig: typeof local, host: string): Promise<number> =>
@@ -152,7 +153,7 @@ test("metrics are open on this machine and guarded from elsewhere", async () => 
   expect(known.body).toContain('turnstone_http_requests_total{method="GET",endpoint="/metrics",status_code="401"} 1');
 });
 
-test("health says what it must", async () => {
+test("health says what it must (REQ-SERVER-024)", async () => {
   const { app } = await sendRig();
   expect((await app.inject("/health")).json()).toMatchObject({
     status: "ok",
@@ -163,7 +164,7 @@ test("health says what it must", async () => {
   });
 });
 
-test("each credential has its own budget of requests, and health is free", async () => {
+test("each credential has its own budget of requests, and health is free (REQ-SERVER-007)", async () => {
   const { app, headers, person } = await sendRig({ rate_limit: { requests_per_second: 1, burst: 3 } });
   const other = bearer((await person("otto")).token);
   const ask = async (with_headers: Record<string, string>): Promise<number> =>

@@ -39,6 +39,7 @@ async function showIn(
   expect(answer.statusCode).toBe(200);
 }
 
+// REQ-GATEWAY-002
 test("a gateway gets what each place has missed, then that it has caught up, then what comes", async () => {
   const rig = await channelRig();
   const [one, two] = [await rig.workstream(rig.anna), await rig.workstream(rig.anna)];
@@ -138,7 +139,7 @@ test("names and ends come to the places that show a workstream", async () => {
   expect(frame?.data).toEqual({ ws_id, channel_id: "t1", event: { type: "ws_rename", ws_id, name: "New name" } });
 });
 
-test("the global stream tells a person of their own workstreams alone (AUTH-04)", async () => {
+test("the global stream tells a person of their own workstreams alone (AUTH-04, REQ-SERVER-013)", async () => {
   const rig = await channelRig();
   const otto = await rig.person("otto");
   const reader = await readSse(`${rig.app.listeningOrigin}/v1/api/events/global`, bearer(rig.anna.token));

@@ -69,6 +69,7 @@ test("a clock that is half a minute behind is forgiven", async () => {
   expect(await statusWith(rig, bearer(await sign(user_id, now_s, { exp: now_s - 20 })))).toBe(200);
 });
 
+// REQ-SERVER-018
 test("expiry, revocation and the end of an account count at once for a token that was good (AUTH-07)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna");
@@ -101,7 +102,7 @@ test.each([
   expect(await statusWith(rig, bearer(token))).toBe(status);
 });
 
-test("a credential never gives more than its person has", async () => {
+test("a credential never gives more than its person has (REQ-SERVER-019)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna", "read");
   const claims = { sub: anna.user_id, scopes: "approve", audience: "turnstone-server", lifetime_s: 60 } as const;
@@ -110,7 +111,7 @@ test("a credential never gives more than its person has", async () => {
   expect(await statusWith(rig, headers)).toBe(200);
 });
 
-test("a bad bearer does not fall back to a good cookie", async () => {
+test("a bad bearer does not fall back to a good cookie (REQ-SERVER-020)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna");
   const cookie = `other=1; turnstone_auth=${anna.token}`;
@@ -119,7 +120,7 @@ test("a bad bearer does not fall back to a good cookie", async () => {
   expect(await statusWith(rig, { cookie, authorization: "" })).toBe(401);
 });
 
-test("a cookie alone changes nothing from another page", async () => {
+test("a cookie alone changes nothing from another page (REQ-SAFE-011)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna");
   const post = async (headers: Record<string, string>): Promise<number> => {
@@ -135,6 +136,7 @@ test("a cookie alone changes nothing from another page", async () => {
   expect(await post({ ...bearer(anna.token), origin: "https://evil.example" })).toBe(200);
 });
 
+// REQ-GATEWAY-011
 test("a gateway acts with the linked person's rights and no more; for strangers it is told so", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna");
@@ -170,7 +172,7 @@ test("a gateway acts with the linked person's rights and no more; for strangers 
   expect((await send({ ...bearer(anna.token), "x-turnstone-actor": "discord:1" })).statusCode).toBe(403);
 });
 
-test("the approve role decides in others' workstreams, as far as the account goes", async () => {
+test("the approve role decides in others' workstreams, as far as the account goes (REQ-DISCORD-028)", async () => {
   const rig = await createRig();
   const anna = await rig.person("anna");
   const otto = await rig.person("otto");

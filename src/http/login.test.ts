@@ -39,7 +39,7 @@ test("the cookie is Secure behind a trusted https proxy, and nobody else can say
   }
 });
 
-test("unknown names and wrong passwords are answered alike (AUTH-11)", async () => {
+test("unknown names and wrong passwords are answered alike (AUTH-11, REQ-SERVER-022)", async () => {
   const rig = await createRig();
   await rig.person("anna", "read", "correct horse");
   const wrong = await login(rig, { username: "anna", password: "wrong" });
@@ -52,6 +52,7 @@ test("unknown names and wrong passwords are answered alike (AUTH-11)", async () 
   expect(audit).toHaveLength(3);
 });
 
+// REQ-SERVER-021
 test("guessing is slowed down per name and per address, and a forged header does not help (AUTH-09)", async () => {
   const rig = await createRig();
   await rig.person("anna", "read", "correct horse");
@@ -89,7 +90,7 @@ test("the first person is created once, whoever asks at the same time", async ()
   expect(me.json<{ users: { username: string }[] }>().users[0]?.username).toMatch(/^(anna|otto|carl)$/);
 });
 
-test("from elsewhere the first person also needs the setup code", async () => {
+test("from elsewhere the first person also needs the setup code (REQ-SERVER-023)", async () => {
   const rig = await createRig({ host: "0.0.0.0" });
   const person = { username: "anna", password: "long enough" };
   const elsewhere = [{ host: "turnstone.example" }, { "x-forwarded-for": "203.0.113.9" }];

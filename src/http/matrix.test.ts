@@ -60,6 +60,7 @@ async function statusOf(
 
 const kindOf = (status: number): string => (status === 401 || status === 403 ? String(status) : "in");
 
+// REQ-SERVER-001
 test("every route lets in whom its scope names, and nobody else (AUTH-03, AUTH-05, AUTH-07, APPR-19)", async () => {
   const rig = await createRig();
   await rig.listen();
@@ -134,7 +135,7 @@ test("every route lets in whom its scope names, and nobody else (AUTH-03, AUTH-0
   expect(wrong).toEqual([]);
 }, 60_000);
 
-test("another person learns nothing of a workstream (AUTH-04)", async () => {
+test("another person learns nothing of a workstream (AUTH-04, REQ-SERVER-002)", async () => {
   const rig = await createRig();
   const owner = await rig.person("owner");
   const other = await rig.person("other");
@@ -172,7 +173,7 @@ test("another person learns nothing of a workstream (AUTH-04)", async () => {
   expect((await rig.store.workstreams.get(ws_id))?.last_seq).toBe(0);
 });
 
-test("the document is OpenAPI 3.1 and names each operation once", async () => {
+test("the document is OpenAPI 3.1 and names each operation once (REQ-SERVER-003)", async () => {
   const { app } = await createRig();
   const document = (await app.inject("/openapi.json")).json<Record<string, never>>();
   expect(document["openapi"]).toBe("3.1.0");

@@ -21,7 +21,7 @@ async function streamRig() {
   };
 }
 
-test("a fresh reader is told the present, then what comes", async () => {
+test("a fresh reader is told the present, then what comes (REQ-SERVER-009)", async () => {
   const { engine, ws_id, open } = await streamRig();
   await engine.append(ws_id, info("before"));
   const reader = await open();
@@ -34,7 +34,7 @@ test("a fresh reader is told the present, then what comes", async () => {
   expect(frames[0]?.data).toMatchObject({ model_alias: "default", skip_permissions: false });
 });
 
-test("a reader that comes back gets every entry once, over several pages (SSE-03)", async () => {
+test("a reader that comes back gets every entry once, over several pages (SSE-03, REQ-SERVER-008)", async () => {
   const { engine, ws_id, open } = await streamRig();
   for (let number = 1; number <= 450; number += 1) await engine.append(ws_id, info(`${number}`));
   const reader = await open("", { "last-event-id": "20" });
@@ -87,6 +87,7 @@ test("entries that are written while the past is replayed come once and in order
   expect(outline(frames)).toEqual(["1:info", "2:info", "state_change", "ws_state", "3:info"]);
 });
 
+// REQ-SERVER-010
 test("streamed text is neither lost nor doubled for who connects in the middle of it (SSE-03)", async () => {
   const { engine, ws_id, open } = await streamRig();
   engine.states.set(ws_id, "thinking");
@@ -131,7 +132,7 @@ test("text with line breaks of every kind stays one event (SSE-07)", async () =>
   expect(frames.at(-1)?.data["text"]).toBe(text);
 });
 
-test("a reader that takes nothing is cut off, and the others go on (SSE-05)", async () => {
+test("a reader that takes nothing is cut off, and the others go on (SSE-05, REQ-SERVER-011)", async () => {
   const { engine, ws_id, open, anna, url } = await streamRig();
   const { port, pathname } = new URL(url);
   const slow = connect(Number(port), "127.0.0.1");
@@ -166,7 +167,7 @@ test("a token in the address opens nothing and reaches no log (AUTH-08)", async 
   expect(log.join("")).not.toContain(anna.token);
 });
 
-test("open streams do not hold up a stop (SSE-11)", async () => {
+test("open streams do not hold up a stop (SSE-11, REQ-SERVER-012)", async () => {
   const { app, open } = await streamRig();
   const readers = await Promise.all(Array.from({ length: 10 }, () => open()));
   const started = performance.now();

@@ -8,7 +8,7 @@ test("a text within the limit is left alone", () => {
   expect(cut("abc", 3, HINT)).toBe("abc");
 });
 
-test("a longer text keeps its head and its tail and says how much is missing", () => {
+test("a longer text keeps its head and its tail and says how much is missing (REQ-TOOL-031)", () => {
   const text = `BEGIN${"x".repeat(10_000)}END`;
   const short = cut(text, 1000, HINT);
   expect(short).toMatch(/^BEGINx+\n\n\[9,\d{3} of 10,008 characters left out here\. Ask for less\.\]\n\nx+END$/);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { scrubEnvironment } from "./environment.ts";
 
-test("names that promise a secret go, those that only sound alike stay (BASH-16)", () => {
+test("names that promise a secret go, those that only sound alike stay (BASH-16, REQ-SAFE-004)", () => {
   const kept = scrubEnvironment({
     MONKEYTYPE: "1",
     KEYBOARD_LAYOUT: "us",

@@ -13,7 +13,7 @@ test("each memory is one line within the fence", () => {
   expect(index?.split("\n").slice(3)).toEqual(['- user "colour": "blue, \\"navy\\""', "</memories>"]);
 });
 
-test("a memory's text cannot forge the prompt's structure (CTX-11)", () => {
+test("a memory's text cannot forge the prompt's structure (CTX-11, REQ-SAFE-008)", () => {
   const index = renderMemoryIndex([{ scope: "user", key: forged, value: forged }], 1) ?? "";
   expect(index.split(/[\n\u2028]/)).toHaveLength(5);
   expect(index.match(/<\/memories>/g)).toHaveLength(1);

@@ -72,7 +72,7 @@ test("an address may be written as a number or in IPv6 when it is public", async
   expect(await read(`http://[2606:4700::1111]:${site.port}/`)).toBe("hello");
 });
 
-test("a redirect into private space is refused before anything is sent (WEB-01)", async () => {
+test("a redirect into private space is refused before anything is sent (WEB-01, REQ-SAFE-007)", async () => {
   const targets = ["127.0.0.1", "[::ffff:127.0.0.1]", "[::1]", "[::7f00:1]", "inside.test", "localhost"];
   for (const [index, host] of targets.entries()) pages[`/${index}`] = redirect(`http://${host}:${inside.port}/`);
   for (const [index, host] of targets.entries()) {
@@ -82,6 +82,7 @@ test("a redirect into private space is refused before anything is sent (WEB-01)"
   expect(inside.requests).toEqual([]);
 });
 
+// REQ-SAFE-006
 test("a DNS answer that changes leads nowhere: what is judged is what is connected to (WEB-02)", async () => {
   const answers = [[PUBLIC_ADDRESS], ["127.0.0.1"]];
   const names = { "turning.test": () => answers.shift() ?? ["127.0.0.1"] };

@@ -10,7 +10,7 @@ function streamed(pieces: readonly string[]): string[] {
   return [...pieces.map((piece) => redactor.push(piece)), redactor.end()];
 }
 
-test("a secret that comes in pieces is taken out, however it is cut (SECR-03)", () => {
+test("a secret that comes in pieces is taken out, however it is cut (SECR-03, REQ-SAFE-002)", () => {
   const token = `ghp_${"a1".repeat(18)}`;
   const text = `one correct-horse-battery two correct-horse-battery-staple three ${token} four`;
   for (const size of [1, 2, 3, 5, 8, 13, 100]) {

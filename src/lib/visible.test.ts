@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isBlank, visible, visibleLine } from "./visible.ts";
 
-test("what is not seen, or reorders what is seen, is written out (APPR-16)", () => {
+test("what is not seen, or reorders what is seen, is written out (APPR-16, REQ-SAFE-010)", () => {
   expect(visible("rm \u202e/\u2066x\u200b y\r\u001b[8mz\u{e0041}\u3164\u007f\ud800")).toBe(
     "rm <U+202E>/<U+2066>x<U+200B> y␍␛[8mz<U+E0041><U+3164>␡\ufffd",
   );

@@ -80,7 +80,7 @@ test.each([
   expect(workspace.resolve(path)).toMatchObject({ ok: false, error: expect.stringContaining(words) });
 });
 
-test("no path leads to the server's own files, except into a workspace among them", () => {
+test("no path leads to the server's own files, except into a workspace among them (REQ-SAFE-005)", () => {
   const data = join(base, "data");
   const guarded = openWorkspace(join(data, "workspaces/one"), { off_limits: [data, join(base, "config.toml")] });
   symlinkSync(join(data, "turnstone.db"), join(guarded.root, "link"));

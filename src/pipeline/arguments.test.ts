@@ -74,7 +74,7 @@ test("bare text that leaves another required argument open is refused (TC-09)", 
 });
 
 test.each(['{"command":["rm","-rf","x"]}', '{"command":{"a":1}}', '{"command":7}', '{"command":true}'])(
-  "no wrong type becomes a runnable value: %s (TC-06)",
+  "no wrong type becomes a runnable value: %s (TC-06, REQ-ENGINE-031)",
   async (text) => {
     expect(await args(text)).toMatch(/command must be string/);
   },
@@ -132,7 +132,7 @@ test("an error names the tool, the keys and at most 500 characters of what came"
   expect(String(error).length).toBeLessThan(1000);
 });
 
-test("no beginning of a call is ever finished for its author", async () => {
+test("no beginning of a call is ever finished for its author (REQ-ENGINE-032)", async () => {
   const call = fc.record({ command: fc.string({ unit: "grapheme", minLength: 1 }), path: fc.string() });
   await fc.assert(
     fc.asyncProperty(call, fc.nat(), async (value, at) => {

@@ -54,13 +54,13 @@ test.each([
   expect(verdict(bash(command), inputs({ grants: [grant("prefix", "git status")] }))).toBe(expected);
 });
 
-test("an exact grant covers that text alone", () => {
+test("an exact grant covers that text alone (REQ-ENGINE-028)", () => {
   const given = inputs({ grants: [grant("exact", "make test")] });
   expect(verdict(bash("make test"), given)).toBe("run");
   expect(verdict(bash("make test "), given)).toBe("ask");
 });
 
-test("grants that ran out or were taken back do not count, nor do those for another label", () => {
+test("grants that ran out or were taken back do not count, nor do those for another label (REQ-ENGINE-029)", () => {
   const old = grant("tool", null, { expires: "2025-12-31T00:00:00.000Z" });
   const revoked = grant("tool", null, { revoked: "2025-12-31T00:00:00.000Z" });
   expect(verdict(bash("ls"), inputs({ grants: [old, revoked] }))).toBe("ask");
@@ -68,7 +68,7 @@ test("grants that ran out or were taken back do not count, nor do those for anot
   expect(verdict(write, inputs({ grants: [grant("tool", null, { tool: "write_file" })] }))).toBe("ask");
 });
 
-test("deny wins over grants, allow rules, auto-approve and --skip-permissions (APPR-17)", () => {
+test("deny wins over grants, allow rules, auto-approve and --skip-permissions (APPR-17, REQ-ENGINE-026)", () => {
   const given = inputs({
     rules: [rule("allow", "git *"), rule("deny", "git push *")],
     grants: [grant("tool", null)],
@@ -79,6 +79,7 @@ test("deny wins over grants, allow rules, auto-approve and --skip-permissions (A
   expect(verdict(bash("git log"), given)).toBe("run");
 });
 
+// REQ-ENGINE-027
 test("a script in which a forbidden command may hide is shown to a person, whatever was allowed", () => {
   const given = inputs({ rules: [rule("deny", "rm *")], auto_approve: true });
   expect(verdict(bash("$CMD -rf x"), given)).toBe("ask");
@@ -91,7 +92,7 @@ test("a rule can be for some people only, and a rule that asks beats a grant", (
   expect(verdict(bash("git push x"), { ...given, username: "ben" })).toBe("ask");
 });
 
-test("a rescued call with side effects is asked for, and refused where nobody would see it", () => {
+test("a rescued call with side effects is asked for, and refused where nobody would see it (REQ-ENGINE-030)", () => {
   const rescued = bash("ls", { rescued: true });
   expect(verdict(rescued, inputs())).toBe("ask");
   expect(verdict({ ...rescued, needs_approval: false }, inputs())).toBe("ask");
@@ -107,7 +108,7 @@ test("inside a sub-agent the tools for it run unasked, but not beyond the worksp
   expect(verdict({ ...read, approval_label: "read_outside_file" }, given)).toBe("ask");
 });
 
-test("an MCP tool that is named like a built-in one gets none of its rules (MCP-08)", () => {
+test("an MCP tool that is named like a built-in one gets none of its rules (MCP-08, REQ-MCP-002)", () => {
   const call = bash("ls", { name: "mcp__x__bash", approval_label: "mcp__x__bash" });
   expect(verdict(call, inputs({ rules: [rule("allow", null)], grants: [grant("tool", null)] }))).toBe("ask");
 });

@@ -29,7 +29,7 @@ test("a broker's name for a vendor's model is understood", () => {
   expect(capabilities).toMatchObject({ supports_vision: true, thinking_mode: "none", supports_web_search: false });
 });
 
-test("settings override any key", () => {
+test("settings override any key (REQ-MODEL-014)", () => {
   const capabilities = capabilitiesOf("openai-compatible", "llava", { supports_vision: true, context_window: 4096 });
   expect(capabilities).toMatchObject({ supports_vision: true, context_window: 4096, supports_temperature: true });
 });

@@ -47,7 +47,7 @@ test.each<[string, string, unknown]>([
   expect(outcome.last).toMatchObject({ type: "ended", stop_reason: "tool_calls" });
 });
 
-test("it says that it is a demo, that no model is configured, and how to connect one", async () => {
+test("it says that it is a demo, that no model is configured, and how to connect one (REQ-MODEL-015)", async () => {
   const outcome = await ask([user("Tell me a story")]);
   expect(outcome.content).toContain("demo, not a model");
   expect(outcome.content).toContain("no model is configured");

@@ -81,7 +81,7 @@ function lastBody(): string {
 }
 
 describe.each(CASES)("$name", ({ name }) => {
-  test("text comes as it was streamed, with its usage", async () => {
+  test("text comes as it was streamed, with its usage (REQ-MODEL-001)", async () => {
     const outcome = await ask(name, reply.text("Grüße, 🦀!", { usage: { input: 40, output: 5 } }), [user("hi")]);
     expect(outcome.content).toBe("Grüße, 🦀!");
     expect(outcome.last).toMatchObject({
@@ -105,7 +105,7 @@ describe.each(CASES)("$name", ({ name }) => {
     });
   });
 
-  test("parallel calls come whole and in order, and their results go back", async () => {
+  test("parallel calls come whole and in order, and their results go back (REQ-MODEL-002)", async () => {
     const history: Message[] = [user("look")];
     const first = await ask(name, reply.toolCalls(CALLS, { text: "Looking." }), history);
     expect(first.calls.map((call) => [call.id, call.name, JSON.parse(call.arguments)])).toEqual(
@@ -118,7 +118,7 @@ describe.each(CASES)("$name", ({ name }) => {
     expect(lastBody().indexOf("beta")).toBeLessThan(lastBody().indexOf("hurry"));
   });
 
-  test("reasoning is kept apart and goes back in a loop of calls (PROV-07, PROV-09)", async () => {
+  test("reasoning is kept apart and goes back in a loop of calls (PROV-07, PROV-09, REQ-MODEL-004)", async () => {
     const history: Message[] = [user("look")];
     const first = await ask(name, reply.toolCalls(CALLS, { reasoning: "let me think about it" }), history);
     expect(first).toMatchObject({ content: "", reasoning: "let me think about it" });
@@ -186,6 +186,7 @@ describe.each(CASES)("$name", ({ name }) => {
     expect(lastBody()).toContain("outcome is unknown");
   });
 
+  // REQ-MODEL-003
   test("calls of an answer that was cut short are not given out and leave no trace (PROV-18)", async () => {
     for (const script of [
       reply.toolCalls(CALLS, { finish: "length", reasoning: "hm", text: "I look" }),
@@ -246,13 +247,13 @@ describe.each(CASES)("$name", ({ name }) => {
     expect(await codes(reply.hangUp())).toBe("model_unreachable");
   });
 
-  test("refusals are told (PROV-20)", async () => {
+  test("refusals are told (PROV-20, REQ-MODEL-008)", async () => {
     if (name === "openai-compatible") return; // Has no such reason; its refusal field is tested beside it.
     const outcome = await ask(name, reply.text("I cannot help.", { finish: "refusal" }), [user("x")]);
     expect(outcome).toMatchObject({ content: "I cannot help.", last: { stop_reason: "refusal" } });
   });
 
-  test("an abort closes the socket, before and in the middle of the answer (PROV-31)", async () => {
+  test("an abort closes the socket, before and in the middle of the answer (PROV-31, REQ-MODEL-006)", async () => {
     for (const script of [reply.stall(), reply.stall({ text: "one two three" })]) {
       const abort = new AbortController();
       const outcome = ask(name, script, [user("x")], {}, abort.signal);
@@ -263,7 +264,7 @@ describe.each(CASES)("$name", ({ name }) => {
     }
   });
 
-  test("silence ends the call (PROV-32)", async () => {
+  test("silence ends the call (PROV-32, REQ-MODEL-007)", async () => {
     const outcome = await ask(name, reply.stall({ text: "one two" }), [user("x")], {
       settings: { stall_timeout_ms: 150 },
     });
@@ -289,6 +290,7 @@ const PAIRS = CASES.flatMap((one) =>
   CASES.filter((other) => other !== one).map((other) => [one.name, other.name] as const),
 );
 
+// REQ-MODEL-005
 test.each(PAIRS)("a conversation is handed over from %s to %s and back, in the middle of calls", async (one, other) => {
   const history: Message[] = [user("go")];
   for (const [turn, name] of [one, other, one, one].entries()) {
@@ -307,7 +309,7 @@ test("each provider is found by the name that settings use", () => {
   expect([...providers.keys()]).toEqual(["openai-compatible", "openai", "anthropic", "demo"]);
 });
 
-test("no vendor's SDK is loaded before a call needs it", async () => {
+test("no vendor's SDK is loaded before a call needs it (REQ-MODEL-009)", async () => {
   const program = `
     import { registerHooks } from "node:module";
     const urls = [];

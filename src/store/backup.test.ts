@@ -8,7 +8,7 @@ import { MIGRATIONS } from "./migrations/index.ts";
 import { openStore } from "./open.ts";
 import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
 
-test("a backup taken while the store is written to is whole", async () => {
+test("a backup taken while the store is written to is whole (REQ-STORE-017)", async () => {
   const folder = temporaryFolder();
   const store = await temporaryStore(join(folder, "turnstone.db"));
   await store.workstreams.create(workstream("a"));
@@ -39,7 +39,7 @@ test("a backup that cannot be written is told and leaves nothing", async () => {
   expect(await store.check()).toBe(true);
 });
 
-test("a restore replaces the store and keeps what it replaced", async () => {
+test("a restore replaces the store and keeps what it replaced (REQ-STORE-018)", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "turnstone.db");
   const backup = join(folder, "copy.db");

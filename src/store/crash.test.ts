@@ -18,6 +18,7 @@ for (;;) {
   process.stdout.write(seq + "\\n");
 }`;
 
+// REQ-CRASH-008
 test("a process that is killed loses nothing it acknowledged and leaves nothing half done (STOR-09)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
   const store = await temporaryStore(path);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { join } from "node:path";
 import { AT, entry, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
 
-test("what was committed is read back word for word, private data apart", async () => {
+test("what was committed is read back word for word, private data apart (REQ-STORE-002)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));
   const event = { type: "info", message: 'NUL \0, half \ud83d, quote " and 漢字' } as const;
@@ -41,7 +41,7 @@ test("a step moves its workstream along", async () => {
   });
 });
 
-test("a gap, a repeat, another's entry and an unknown workstream are refused alone", async () => {
+test("a gap, a repeat, another's entry and an unknown workstream are refused alone (REQ-STORE-001)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));
   const step = (seq: number, ws_id = "a") =>
@@ -69,7 +69,7 @@ test("a gap, a repeat, another's entry and an unknown workstream are refused alo
   expect((await store.journal.read("a", 0)).map((kept) => kept.seq)).toEqual([1, 2, 3]);
 });
 
-test("a step that fails half way leaves nothing of itself", async () => {
+test("a step that fails half way leaves nothing of itself (REQ-STORE-003)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));
   const failing = store.journal.commit({
@@ -98,6 +98,7 @@ test("a step can make its workstream and change it", async () => {
   expect(await store.workstreams.get("a")).toMatchObject({ title: "T", auto_approve_tools: ["bash"], last_seq: 1 });
 });
 
+// REQ-STORE-004
 test("fifty entries of one millisecond and ten thousand in all come back in their order (STOR-10)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));

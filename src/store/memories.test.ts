@@ -102,6 +102,7 @@ test("the best comes first: every word before any word, and the key weighs more"
   expect(await keys(store, "yellow submarine")).toEqual(["boat"]);
 });
 
+// REQ-STORE-014
 test("scripts without spaces are searched by their letters, and accents are forgiven (STOR-05)", async () => {
   const store = await storeWith({
     db: "数据库密码是秘密",

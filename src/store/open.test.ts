@@ -14,7 +14,7 @@ const BROKEN: Migration = {
   sql: "create table half (x text) strict; insert into nowhere values (1)",
 };
 
-test("the folder and the files are for their owner alone", async () => {
+test("the folder and the files are for their owner alone (REQ-STORE-019)", async () => {
   const folder = join(temporaryFolder(), "made");
   const store = await temporaryStore(join(folder, "turnstone.db"));
   await store.workstreams.create(workstream("a"));
@@ -24,7 +24,7 @@ test("the folder and the files are for their owner alone", async () => {
   }
 });
 
-test("every commit is synced and references are checked", async () => {
+test("every commit is synced and references are checked (REQ-STORE-005)", async () => {
   const connection = await openDatabase(join(temporaryFolder(), "turnstone.db"), MIGRATIONS, AT);
   onTestFinished(() => void connection.close());
   expect(connection.pragma("journal_mode", { simple: true })).toBe("wal");
@@ -32,7 +32,7 @@ test("every commit is synced and references are checked", async () => {
   expect(connection.pragma("foreign_keys", { simple: true })).toBe(1);
 });
 
-test("a file that is no database, or somebody else's, is refused and stays as it is", async () => {
+test("a file that is no database, or somebody else's, is refused and stays as it is (REQ-STORE-010)", async () => {
   const path = join(temporaryFolder(), "notes.txt");
   writeFileSync(
     path,
@@ -67,7 +67,7 @@ test("a store that another process has locked is told (STOR-08)", async () => {
   await expect(openStore({ path })).rejects.toThrow("Another process holds the database locked");
 });
 
-test("a newer schema is refused (STOR-17)", async () => {
+test("a newer schema is refused (STOR-17, REQ-STORE-009)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
   (await openDatabase(path, [...MIGRATIONS, SECOND], AT)).close();
   await expect(openStore({ path })).rejects.toThrow(
@@ -87,6 +87,7 @@ test("an upgrade keeps a copy of what was there (STOR-17)", async () => {
   expect(await copy.workstreams.get("a")).toEqual(workstream("a"));
 });
 
+// REQ-STORE-008
 test("an upgrade that fails leaves the file in use as it was, and can be done again (STOR-17)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
   const store = await openStore({ path });

@@ -101,7 +101,7 @@ test("a platform user is linked to one account", async () => {
   expect(await store.channels.listLinks()).toHaveLength(1);
 });
 
-test("a channel shows one workstream, and its cursors only move forward", async () => {
+test("a channel shows one workstream, and its cursors only move forward (REQ-GATEWAY-008)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));
   await store.workstreams.create(workstream("b"));

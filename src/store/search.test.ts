@@ -52,7 +52,7 @@ test("what people, the model and tools said is found with a marked cut, its date
   ]);
 });
 
-test("other people's and the present conversation are never found", async () => {
+test("other people's and the present conversation are never found (REQ-STORE-013)", async () => {
   const store = await storeSaying(["my pineapple"]);
   await store.workstreams.create(workstream("b", { user_id: "bert" }));
   await store.workstreams.create(workstream("c"));

@@ -62,7 +62,7 @@ async function storeWith(changes: Change[]) {
   return { store, change };
 }
 
-test("a message is queued until it joins, and its client_send_id is accepted once", async () => {
+test("a message is queued until it joins, and its client_send_id is accepted once (REQ-STORE-011)", async () => {
   const { store, change } = await storeWith([
     { kind: "message_accepted", message: MESSAGE },
     {
@@ -82,7 +82,7 @@ test("a message is queued until it joins, and its client_send_id is accepted onc
   expect(await store.messages.byClientSendId("b", "s1")).toBeNull();
 });
 
-test("an approval waits until it is settled, once", async () => {
+test("an approval waits until it is settled, once (REQ-STORE-012)", async () => {
   const { store, change } = await storeWith([
     { kind: "approval_opened", approval: { ...APPROVAL, cycle_id: "c2", seq: 9 } },
     { kind: "approval_opened", approval: APPROVAL },

@@ -44,7 +44,7 @@ test("an id or alias is given once", async () => {
   await expect(store.workstreams.update("none", { name: "x" })).rejects.toThrow("does not exist");
 });
 
-test("the list comes newest first in pages, by owner, kind and whether closed (STOR-04)", async () => {
+test("the list comes newest first in pages, by owner, kind and whether closed (STOR-04, REQ-STORE-016)", async () => {
   const store = await temporaryStore();
   for (let index = 0; index < 9; index += 1) {
     await store.workstreams.create(
@@ -97,6 +97,7 @@ test("guests are those who were invited", async () => {
   expect(await store.workstreams.isInvited("a", "cora")).toBe(false);
 });
 
+// REQ-STORE-015
 test("a removed workstream takes its sub-agents, entries, rows and search hits along; its id is free again", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));

@@ -7,7 +7,7 @@ import { createSql } from "./sql.ts";
 import { AT, temporaryFolder, temporaryStore, workstream } from "./store_rig.ts";
 import { createWriter } from "./writer.ts";
 
-test("two stores on one file each write five hundred rows and none is lost (STOR-08)", async () => {
+test("two stores on one file each write five hundred rows and none is lost (STOR-08, REQ-STORE-006)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
   const [left, right] = await Promise.all([temporaryStore(path), temporaryStore(path)]);
   const writes = [];
@@ -37,6 +37,7 @@ test("a lock of another process is waited for without standing still (STOR-08)",
   expect(await store.workstreams.get("a")).not.toBeNull();
 });
 
+// REQ-STORE-007
 test("a full disk rejects with what to do, leaves nothing half written, and writing goes on when there is space", async () => {
   const connection = await openDatabase(join(temporaryFolder(), "turnstone.db"), MIGRATIONS, AT);
   onTestFinished(() => void connection.close());

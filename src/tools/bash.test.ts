@@ -86,6 +86,7 @@ for (const [where, tool] of [
     expect(await output(tool(), { command: "cat; read x; echo $?; echo $PAGER $TERM" })).toBe("1\ncat dumb\n");
   });
 
+  // REQ-TOOL-003
   test(`a timeout keeps what was printed and says that the outcome is unknown, ${where} (BASH-22)`, async () => {
     const result = await bench.call(tool(), {
       command: "trap 'echo cleaned; exit' TERM; echo started; sleep 60 & wait",
@@ -109,6 +110,7 @@ for (const [where, tool] of [
     });
   });
 
+  // REQ-TOOL-004
   test(`no secret is in the environment, of the command or its parent, ${where} (BASH-16, BASH-17)`, async () => {
     const text = await output(tool(), {
       command: 'env; cat /proc/*/environ /proc/$PPID/environ 2>/dev/null | tr "\\0" "\\n" | grep -c do-not-tell',
@@ -117,6 +119,7 @@ for (const [where, tool] of [
     expect(text).not.toContain("LESS_SECRET_TOKEN");
   });
 
+  // REQ-TOOL-002
   test(`nothing runs on after the call, ${where} (BASH-02, BASH-06)`, async () => {
     expect(await output(tool(), { command: "(sleep 1; echo late > late) >/dev/null 2>&1 & sleep 60 & echo hi" })).toBe(
       "hi\n",
@@ -163,6 +166,7 @@ test("a missing shell is a result (BASH-25)", async () => {
   expect(await bench.call(empty, { command: "ls" })).toMatchObject({ is_error: true, effect: "none" });
 });
 
+// REQ-TOOL-001
 test("what is shown is the whole script as it runs, with unseen characters marked (APPR-16, BASH-20)", async () => {
   expect(await prepared("echo one\nrm -rf x \u202e y")).toMatchObject({
     header: "bash: echo one … (1 more line)",
@@ -174,14 +178,14 @@ test("what is shown is the whole script as it runs, with unseen characters marke
   expect(await output(bare(), { command: 'printf %s "a – b “c”"' })).toBe("a – b “c”");
 });
 
-test("what is never run is refused before anyone is asked (BASH-19)", async () => {
+test("what is never run is refused before anyone is asked (BASH-19, REQ-TOOL-005)", async () => {
   expect(await prepared("rm -rf /")).toMatchObject({ ok: false, error: expect.stringContaining("whole file system") });
   expect(await prepared("  ")).toMatchObject({ ok: false });
   expect(await prepared("a\0b")).toMatchObject({ ok: false });
   expect(await prepared("git log --grep=reboot")).toMatchObject({ ok: true });
 });
 
-test("without the sandbox that is required nothing runs", async () => {
+test("without the sandbox that is required nothing runs (REQ-TOOL-007)", async () => {
   const tool = createBash({ env, isolation: { sandbox: null, required: true, reason: "bubblewrap is missing." } });
   expect(await tool.prepare({ command: "ls" }, bench.context)).toMatchObject({
     ok: false,
@@ -189,6 +193,7 @@ test("without the sandbox that is required nothing runs", async () => {
   });
 });
 
+// REQ-TOOL-006
 test("inside, our data, the home and the system's secrets are absent and only the workspace is written", async () => {
   expect(isolation.reason).toBeNull();
   writeFileSync(join(data_dir, "jwt_secret"), "do-not-tell");

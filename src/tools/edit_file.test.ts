@@ -151,6 +151,7 @@ test.each([["12"], [12.0]])("near_line %j is taken (FILE-20)", async (near_line)
   expect((await edit("a", "hit", "y", { near_line })).output).toContain("line 11");
 });
 
+// REQ-TOOL-015
 test("without a usable near_line several matches are an error that lists their lines (FILE-20)", async () => {
   await given("a", "hit\n\nhit\n");
   const expected = "old_string stands 2 times in a, on lines 1, 3. Give more of the text around it, or near_line.";
@@ -220,7 +221,7 @@ test("a folder that became a link since is not followed (FILE-06, FILE-23)", asy
   expect(content("e/a")).toBe("one\n");
 });
 
-test("only a reading that worked unlocks editing (FILE-25, FILE-26)", async () => {
+test("only a reading that worked unlocks editing (FILE-25, FILE-26, REQ-TOOL-014)", async () => {
   await bench.call(readFileTool(), { path: "late" });
   writeFileSync(bench.path("late"), "x\n");
   expect((await edit("late", "x", "y")).output).toContain("Read it with read_file first");
@@ -268,7 +269,7 @@ test("invisible characters are marked in what the person sees (APPR-16)", async 
   expect(readFileSync(bench.path("a"), "utf8")).toBe("\u202ey\u200b\n");
 });
 
-test("two edits of one batch both apply, in order", async () => {
+test("two edits of one batch both apply, in order (REQ-TOOL-016)", async () => {
   await given("a", "one\ntwo\nthree\n");
   const first = await prepared({ path: "a", old_string: "one", new_string: "1\n1\n1" });
   const second = await prepared({ path: "a", old_string: "two", new_string: "2" });
@@ -311,7 +312,7 @@ test("of two sessions that edit a file at once, one is told to read it again", a
   other.remove();
 });
 
-test("bytes outside the match never change", async () => {
+test("bytes outside the match never change (REQ-TOOL-013)", async () => {
   const piece = fc.oneof(
     fc.constantFrom("\n", "\r\n", "\r", "\t", " ", "$&", "é", "😀", "\u2028", "\f"),
     fc.string({ unit: "binary", maxLength: 8 }),

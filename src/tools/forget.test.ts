@@ -29,7 +29,7 @@ test.each([
   });
 });
 
-test("only the named scope is touched, and everybody's takes a yes", async () => {
+test("only the named scope is touched, and everybody's takes a yes (REQ-TOOL-028)", async () => {
   await bench.call(rememberTool(), { key: "k", value: "mine" });
   await bench.call(rememberTool(), { key: "k", value: "ours", scope: "workspace" });
   expect(await bench.call(tool, { key: "k", scope: "workspace" })).toMatchObject({ output: "Forgot k (workspace)." });

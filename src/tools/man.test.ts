@@ -31,7 +31,7 @@ async function man(args: JsonObject, options: Partial<ManOptions> = {}): Promise
   return result.prepared ? result.output : `refused: ${result.error}`;
 }
 
-test("a page is plain text of 80 columns, without overstrikes or options from outside", async () => {
+test("a page is plain text of 80 columns, without overstrikes or options from outside (REQ-TOOL-022)", async () => {
   const text = await man({ page: "stone" });
   expect(text).toMatch(/NAME\n +stone - turn in section 1\n/);
   expect(text).toContain("bold and slanted word");

@@ -62,7 +62,7 @@ test("a fault is told with its line", async () => {
   expect(await math("input()")).toMatch(/EOFError/);
 });
 
-test("nothing leaks from one call to the next", async () => {
+test("nothing leaks from one call to the next (REQ-TOOL-020)", async () => {
   await math("import builtins; builtins.left = 1; math.pi = 3; sympy.left = 2; LEFT = 4");
   expect(
     await math("(hasattr(__import__('builtins'), 'left'), math.pi > 3.1, hasattr(sympy, 'left'), 'LEFT' in globals())"),
@@ -71,6 +71,7 @@ test("nothing leaks from one call to the next", async () => {
   expect(await math("np.random.rand()")).not.toBe(await math("np.random.rand()"));
 });
 
+// REQ-TOOL-021
 test("reflection finds a way to the system, and the system holds nothing (CALC-01, CALC-02)", async () => {
   writeFileSync(bench.path("file"), "do-not-tell");
   const code = `

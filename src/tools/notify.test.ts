@@ -25,6 +25,7 @@ async function refusal(args: JsonObject): Promise<string> {
   return preparation.ok ? "(accepted)" : preparation.error;
 }
 
+// REQ-NOTIFY-009
 test("a message goes to a person by name, and the model is told no more than that it was sent", async () => {
   const result = await bench.call(tool, { message: "  The build is green.  ", username: " @ada ", title: " Build " });
   expect(asked).toEqual([{ target: { username: "ada" }, message: "The build is green.", title: "Build" }]);

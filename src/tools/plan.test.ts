@@ -43,7 +43,7 @@ test("a plan is asked for", () => {
   expect(preparation).toMatchObject({ ok: true, header: "plan: Move to Rust.", needs_approval: true });
 });
 
-test("an accepted plan is the result and stands in the workspace", async () => {
+test("an accepted plan is the result and stands in the workspace (REQ-TOOL-030)", async () => {
   play({ decision: "accepted" });
   const result = await bench.call(tool, { prompt: "Move to Rust." });
   expect(result).toMatchObject({ output: "draft 1", is_error: false, display: `Accepted; it stands in ${FILE}.` });

@@ -54,7 +54,7 @@ test("only LF ends a line; CRLF is told and its CR not shown (FILE-18)", async (
   expect((await read({ path: "mixed" })).output).toContain("[1 of 2 lines end in CRLF, the others in LF");
 });
 
-test("2,000 lines come at once, and the rest is told how to get", async () => {
+test("2,000 lines come at once, and the rest is told how to get (REQ-TOOL-008)", async () => {
   writeFileSync(bench.path("long"), Array.from({ length: 2500 }, (_, index) => `line ${index + 1}\n`).join(""));
   const first = await read({ path: "long" });
   expect(first.output).toContain("  2000\tline 2000\n\n[Lines 1–2000 of 2500. Go on with offset 2001.]");
@@ -198,7 +198,7 @@ test("what was read is recorded by its real path", async () => {
   expect([...bench.records.keys()]).toEqual([bench.path("real")]);
 });
 
-test("files inside are read unasked, files outside after a yes", async () => {
+test("files inside are read unasked, files outside after a yes (REQ-TOOL-009)", async () => {
   expect(await prepared({ path: "a.txt" })).toMatchObject({ needs_approval: false, effect: "none", subject: "a.txt" });
   expect(await prepared({ path: "../x" })).toMatchObject({ needs_approval: true, approval_label: "read_outside_file" });
   symlinkSync("/etc", bench.path("etc"));
@@ -314,7 +314,7 @@ test("a picture of more pixels than an API takes is scaled down", async () => {
   expect(await read({ path: "wide.png" })).toMatchObject({ images: [{ width: 2000, height: 200 }] });
 });
 
-test("a model without eyes gets a description, and more than 4 MB is refused", async () => {
+test("a model without eyes gets a description, and more than 4 MB is refused (REQ-TOOL-010)", async () => {
   bench.with({ model: { supports_vision: false } });
   const png = await sharp(PIXELS).png().toBuffer();
   writeFileSync(bench.path("a.png"), png);

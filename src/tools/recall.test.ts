@@ -40,7 +40,7 @@ test("without a query all memories are listed, the last used first", async () =>
   );
 });
 
-test("a query finds memories and past conversations, with dates and ids, but not this one", async () => {
+test("a query finds memories and past conversations, with dates and ids, but not this one (REQ-TOOL-027)", async () => {
   await remember("deploy_day", "We deploy the kestrel on Tuesdays");
   await kept.converse("1".repeat(32), ANNA, ["hello", "how does the kestrel hover?"]);
   await kept.converse(bench.context.ws_id, ANNA, ["kestrel here"]);

@@ -38,7 +38,7 @@ test("a memory is saved, and saving again tells what stood there", async () => {
   expect(await stored()).toEqual([["user", "colour", "red"]]);
 });
 
-test("one's own memory is saved unasked, a global one after a yes of its own kind", () => {
+test("one's own memory is saved unasked, a global one after a yes of its own kind (REQ-TOOL-026)", () => {
   expect(tool.prepare({ key: "a", value: "b" }, bench.context)).toMatchObject({ needs_approval: false });
   expect(tool.prepare({ key: "a", value: "b", scope: "global" }, bench.context)).toMatchObject({
     needs_approval: true,

@@ -35,7 +35,7 @@ describe.each([
 ] as const)("with %s", (_name, engines) => {
   const find = async (args: JsonObject): Promise<string> => search(args, { engines: await engines() });
 
-  test("lines come as path:line:text, sorted, with the count", async () => {
+  test("lines come as path:line:text, sorted, with the count (REQ-TOOL-017)", async () => {
     write("b.txt", "one\ntwo foo\r\n");
     write("a/c.txt", "foo\tbar\nfoo");
     expect(await find({ query: "foo" })).toBe(
@@ -63,7 +63,7 @@ describe.each([
     expect(await find({ query: "foo(" })).toMatch(/unclosed group|[Uu]nmatched|missing/);
   });
 
-  test("patterns and paths that look like options are data (SRCH-10)", async () => {
+  test("patterns and paths that look like options are data (SRCH-10, REQ-TOOL-018)", async () => {
     write("-e.txt", "--help\n");
     write("sub/-x/f", "--help\n");
     expect(await find({ query: "--help", path: "-e.txt" })).toContain("-e.txt:1:--help");
@@ -114,7 +114,7 @@ describe.each([
     expect(await find({ query: "hit", path: ".git" })).toContain(".git/config:1:hit");
   });
 
-  test("the server's own files are left out", async () => {
+  test("the server's own files are left out (REQ-TOOL-019)", async () => {
     write("data/secret", "hit\n");
     write("other/visible", "hit\n");
     const hidden = { engines: await engines(), hidden_paths: [bench.path("data")] };

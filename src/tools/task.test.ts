@@ -8,7 +8,7 @@ let bench: ToolBench;
 beforeEach(() => void (bench = toolBench()));
 afterEach(() => bench.remove());
 
-test("a task is asked for, with all of its prompt on the card", () => {
+test("a task is asked for, with all of its prompt on the card (REQ-TOOL-029)", () => {
   const prompt = "Tidy the folder.\nLeave src alone.";
   expect(tool.prepare({ prompt: `  ${prompt}\n` }, bench.context)).toMatchObject({
     ok: true,

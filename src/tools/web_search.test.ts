@@ -89,7 +89,7 @@ test("the number of results is kept between 1 and 20, and the topic is one that 
   expect(await search({ query: "cats", max_results: 2 })).toMatchObject({ display: "2 results" });
 });
 
-test("failures of the service are short, say what to do, and keep the key (WEB-23)", async () => {
+test("failures of the service are short, say what to do, and keep the key (WEB-23, REQ-TOOL-024)", async () => {
   const echo = JSON.stringify({ detail: `the key ${KEY} is bad`, padding: "x".repeat(10_000) });
   const failing: [(response: ServerResponse) => void, RegExp][] = [
     [(response) => response.writeHead(401).end(echo), /refused its key \(401\).*TAVILY_API_KEY/],
@@ -151,7 +151,7 @@ test("whoever approves sees the whole query, how much is asked for, and of whom"
   });
 });
 
-test("without a key there is no search, and it can be known beforehand (WEB-23)", async () => {
+test("without a key there is no search, and it can be known beforehand (WEB-23, REQ-TOOL-025)", async () => {
   const options = { tavily_key: null, tavily_url: "https://api.tavily.com" };
   expect(hasWebSearch(options)).toBe(false);
   expect(hasWebSearch({ ...options, tavily_key: KEY })).toBe(true);

@@ -60,7 +60,7 @@ test("a file that was written may be edited", async () => {
   });
 });
 
-test("replacing shows the difference, and is labelled when the file was not read", async () => {
+test("replacing shows the difference, and is labelled when the file was not read (REQ-TOOL-011)", async () => {
   writeFileSync(bench.path("a"), "one\ntwo\n");
   const unread = await prepared({ path: "a", content: "one\n2\n" });
   expect(unread).toMatchObject({
@@ -106,7 +106,7 @@ test("a path outside the workspace is asked for under a label of its own", async
   });
 });
 
-test("what changed between the yes and the run is not overwritten (FILE-23)", async () => {
+test("what changed between the yes and the run is not overwritten (FILE-23, REQ-TOOL-012)", async () => {
   writeFileSync(bench.path("a"), "old");
   const replace = await prepared({ path: "a", content: "new" });
   writeFileSync(bench.path("a"), "other");

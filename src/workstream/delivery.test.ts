@@ -89,6 +89,7 @@ test("a notification reaches a healthy gateway with a token that it accepts, and
   expect(await kept.store.notifications.get("notification_1")).toMatchObject({ state: "sent", deliveries: SENT });
 });
 
+// REQ-NOTIFY-006
 test("a dead gateway gives way to a live one in the same attempt, and a stale one is not asked (NTFY-03)", async () => {
   const live = await gateways.open(answers(SENT));
   const stale = await gateways.open(answers(SENT));
@@ -172,7 +173,7 @@ test("the registry is read afresh for each attempt: a gateway that comes up mean
   expect([failing.asked.length, late.asked.length]).toEqual([2, 1]);
 });
 
-test("without any gateway three attempts are made, and then it is over (NTFY-05)", async () => {
+test("without any gateway three attempts are made, and then it is over (NTFY-05, REQ-NOTIFY-007)", async () => {
   expect(await sender()(delivery())).toMatchObject({ ok: false });
   expect(logged.filter((line) => line.startsWith("notification.no_gateway"))).toHaveLength(3);
 });
@@ -190,6 +191,7 @@ test("registered addresses that are not of the web are skipped (NTFY-06)", async
   expect(logged.filter((line) => line.startsWith("notification.gateway_skipped"))).toHaveLength(3);
 });
 
+// REQ-NOTIFY-008
 test("five are delivered in a turn, parallel calls do not overshoot, and the next turn has five again", async () => {
   const live = await gateways.open(answers(SENT));
   await register(live.url);

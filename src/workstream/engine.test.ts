@@ -21,7 +21,7 @@ function yes(cycle_id: string | null = null) {
   return { ...nothing, approved: true, cycle_id, decided_by: ADA };
 }
 
-test("a message is answered, and every step is an entry", async () => {
+test("a message is answered, and every step is an entry (REQ-ENGINE-001)", async () => {
   const { engine, open, provider, store } = await start();
   provider.script(says("Hello, Ada."));
   const ws = await open();
@@ -34,7 +34,7 @@ test("a message is answered, and every step is an entry", async () => {
   expect((await engine.snapshot(ws.ws_id))?.state).toBe("idle");
 });
 
-test("the same client_send_id is accepted once and answered alike", async () => {
+test("the same client_send_id is accepted once and answered alike (REQ-ENGINE-002)", async () => {
   const { open, provider } = await start();
   provider.script(says("one"));
   const ws = await open();
@@ -44,7 +44,7 @@ test("the same client_send_id is accepted once and answered alike", async () => 
   expect(provider.requests).toHaveLength(1);
 });
 
-test("a call without side effects runs unasked and its result reaches the model", async () => {
+test("a call without side effects runs unasked and its result reaches the model (REQ-ENGINE-003)", async () => {
   const { open, provider } = await start({ tools: [echo] });
   provider.script(calls({ name: "echo", arguments: { text: "pong" } }), says("It said pong."));
   const ws = await open();
@@ -54,7 +54,7 @@ test("a call without side effects runs unasked and its result reaches the model"
   expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: [{ type: "text", text: "pong" }] });
 });
 
-test("a call with side effects waits for a yes, and runs once", async () => {
+test("a call with side effects waits for a yes, and runs once (REQ-ENGINE-004)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [recorder(done)] });
   provider.script(calls({ name: "record", arguments: { text: "x" } }), says("Done."));
@@ -69,7 +69,7 @@ test("a call with side effects waits for a yes, and runs once", async () => {
   expect(await engine.approve(ws.ws_id, yes(cycle_id))).toMatchObject({ ok: false, reason: "settled", approved: true, decided_by: ADA });
 });
 
-test("a no reaches the model with its reason and nothing runs", async () => {
+test("a no reaches the model with its reason and nothing runs (REQ-ENGINE-005)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [recorder(done)] });
   provider.script(calls({ name: "record", arguments: { text: "x" } }), says("Understood."));
@@ -83,13 +83,14 @@ test("a no reaches the model with its reason and nothing runs", async () => {
   expect(ws.one("tool_result").output).toContain("use y instead");
 });
 
-test("nothing pending cannot be approved, and pre-approves nothing (APPR-12)", async () => {
+test("nothing pending cannot be approved, and pre-approves nothing (APPR-12, REQ-ENGINE-008)", async () => {
   const { engine, open } = await start();
   const ws = await open();
   expect(await engine.approve(ws.ws_id, yes())).toMatchObject({ ok: false, reason: "nothing_pending" });
   expect(ws.kept()).toEqual([]);
 });
 
+// REQ-ENGINE-006
 test("in a mixed batch each call gets its own decision and one result, in the order asked (APPR-09, TC-10)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [echo, recorder(done)] });
@@ -113,7 +114,7 @@ test("in a mixed batch each call gets its own decision and one result, in the or
   expect(results[3]).toMatchObject({ is_error: true });
 });
 
-test("call by call decisions: the turn goes on when each asked call is decided", async () => {
+test("call by call decisions: the turn goes on when each asked call is decided (REQ-ENGINE-007)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [recorder(done)] });
   provider.script(
@@ -131,6 +132,7 @@ test("call by call decisions: the turn goes on when each asked call is decided",
   expect(done).toEqual(["b"]);
 });
 
+// REQ-ENGINE-009
 test("a message during a turn is queued and joins at the next tool boundary, after all results (PROV-23)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [recorder(done)] });
@@ -145,7 +147,7 @@ test("a message during a turn is queued and joins at the next tool boundary, aft
   expect(roles).toEqual(["user", "assistant", "tool", "user"]);
 });
 
-test("a queued message can be taken back, once", async () => {
+test("a queued message can be taken back, once (REQ-ENGINE-010)", async () => {
   const { engine, open, provider } = await start({ tools: [recorder([])] });
   provider.script(calls({ name: "record", arguments: { text: "x" } }));
   const ws = await open();
@@ -159,6 +161,7 @@ test("a queued message can be taken back, once", async () => {
   expect(provider.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
 });
 
+// REQ-ENGINE-011
 test("cancel while a card is pending settles it, runs nothing and ends the turn (APPR-14)", async () => {
   const done: string[] = [];
   const { engine, open, provider } = await start({ tools: [recorder(done)] });
@@ -175,6 +178,7 @@ test("cancel while a card is pending settles it, runs nothing and ends the turn 
   expect(provider.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "user"]);
 });
 
+// REQ-ENGINE-012
 test("cancel during a running call ends within two seconds even if the tool does not listen", async () => {
   const { engine, open, provider } = await start({ tools: [recorder([], () => new Promise(() => {}))] });
   provider.script(calls({ name: "record", arguments: { text: "x" } }));
@@ -209,6 +213,7 @@ test("a pending approval outlives a restart: the same cycle runs the call, once 
   await second.crash();
 });
 
+// REQ-CRASH-002
 test("a call that had started when the server stopped is not run again; the model is told that its outcome is unknown", async () => {
   const done: string[] = [];
   const provider = new ScriptedProvider();
@@ -257,6 +262,7 @@ test("always for a tool is remembered in that workstream alone", async () => {
   void open;
 });
 
+// REQ-ENGINE-013
 test("a failed model ends the turn with one plain sentence, and the next message goes on (SSE-10)", async () => {
   const { open, provider } = await start();
   const failure = { code: "model_rejected" as const, message: "The model refused the request.", detail: "", retryable: false };
@@ -271,7 +277,7 @@ test("a failed model ends the turn with one plain sentence, and the next message
   expect(ws.kept().at(-1)).toMatchObject({ outcome: "done" });
 });
 
-test("ids that a model repeats are made unique (PROV-03, PROV-04)", async () => {
+test("ids that a model repeats are made unique (PROV-03, PROV-04, REQ-ENGINE-014)", async () => {
   const { open, provider } = await start({ tools: [echo] });
   provider.script(
     calls({ id: "call_0", name: "echo", arguments: { text: "1" } }),

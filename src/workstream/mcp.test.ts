@@ -36,7 +36,7 @@ async function engineWithServer(options: EngineRigOptions = {}, server = hostile
 
 const ANA = { user_id: "u1", name: "Ana" };
 
-test("an MCP tool is asked for, approved and called", async () => {
+test("an MCP tool is asked for, approved and called (REQ-MCP-001)", async () => {
   const { rig } = await engineWithServer();
   rig.provider.script(calls({ name: "mcp__files__echo", arguments: { text: "from afar" } }), says("It came."));
   const ws = await rig.open();

@@ -112,6 +112,7 @@ test("a sub-agent sends within its parent's limit, for its parent's conversation
   expect(new Set(ids).size).toBe(5);
 });
 
+// REQ-CRASH-007
 test("a notification that a crash interrupted goes out under the same id after the restart, and the turn goes on", async () => {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
   const hanging = await gateways.open(() => {

@@ -51,6 +51,7 @@ function fileOf(folder: string, ws_id: string): string {
   return join(folder, "workspaces", ws_id, `.plan-${ws_id}.md`);
 }
 
+// REQ-ENGINE-022
 test("an empty answer accepts: the plan is the result and stands in the parent's workspace (CTX-13)", async () => {
   const { engine, open, folder, provider } = await start({
     go: [plans("Move"), says("Off I go.")],
@@ -78,7 +79,7 @@ test.each([" No ", "REJECT", "n"])("%j rejects: the model is told not to impleme
   expect(results(ws)[0]).toMatch(/Ada rejected.*Do not implement/);
 });
 
-test("other words go whole to the same planner for another round (CTX-13)", async () => {
+test("other words go whole to the same planner for another round (CTX-13, REQ-ENGINE-023)", async () => {
   const long = "Please more detail. ".repeat(150).trim();
   const roles = { go: [plans("Move"), says("Off I go.")], Move: [says("Draft one."), says("Draft two.")] };
   const { engine, open, provider, store } = await start(roles);
@@ -187,6 +188,7 @@ test("a cancel during a review settles it, and the plan is not taken for accepte
   expect(await engine.plan(ws.ws_id, feedback(""))).toMatchObject({ ok: false, reason: "nothing_pending" });
 });
 
+// REQ-CRASH-005
 test("a review outlives a restart: the same one is answered, and the planner goes on where it was", async () => {
   const roles: Roles = {
     go: [plans("Move"), says("Off I go.")],

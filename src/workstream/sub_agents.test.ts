@@ -67,7 +67,7 @@ function silent(asked: () => void): Script {
   };
 }
 
-test("a sub-agent's report is the result, and its steps show on its parent's stream", async () => {
+test("a sub-agent's report is the result, and its steps show on its parent's stream (REQ-ENGINE-017)", async () => {
   const { open, provider } = await start({
     go: [tasks("Count the files."), says("There are three.")],
     Count: [calls({ name: "echo", arguments: { text: "3" } }), says("Three files.")],
@@ -90,7 +90,7 @@ test("a sub-agent's report is the result, and its steps show on its parent's str
   expect(child_request?.tools.map((tool) => tool.name)).toEqual(["echo"]);
 });
 
-test("a sub-agent that asks for another is refused and goes on by itself (TC-12)", async () => {
+test("a sub-agent that asks for another is refused and goes on by itself (TC-12, REQ-ENGINE-018)", async () => {
   const { open, store } = await start({
     go: [tasks("Outer"), says("Done.")],
     Outer: [tasks("Inner"), says("Did it myself.")],
@@ -189,7 +189,7 @@ test("a call of a sub-agent is answered by its id alone, and one that names noth
   expect(done.toSorted()).toEqual(["one", "two"]);
 });
 
-test("a sub-agent at its limit is asked for what it has, without tools", async () => {
+test("a sub-agent at its limit is asked for what it has, without tools (REQ-ENGINE-019)", async () => {
   const again = calls({ name: "echo", arguments: { text: "x" } });
   const roles = { go: [tasks("Loop"), says("Done.")], Loop: [again, again, says("As far as I came.")] };
   const { open, provider } = await start(roles, { settings: { agent_max_turns: 2 } });
@@ -215,6 +215,7 @@ test("a sub-agent that asks for tools even then is stopped, and its work is told
   expect(ws.one("tool_result")).toMatchObject({ is_error: true, output: expect.stringContaining("echo × 2") });
 });
 
+// REQ-ENGINE-020
 test("a cancel reaches the sub-agent's running tool, and its partial work is told (CTX-15)", async () => {
   let stopped = false;
   const listening = recorder([], (_text, signal) => {
@@ -284,7 +285,7 @@ test("a sub-agent's failure is told with its reason", async () => {
   expect(ws.one("tool_result").output).toMatch(/failed[\s\S]*The model refused the request[\s\S]*echo × 1/);
 });
 
-test("what a sub-agent uses counts for its person", async () => {
+test("what a sub-agent uses counts for its person (REQ-ENGINE-021)", async () => {
   const { engine, open, store } = await start({ go: [tasks("Work"), says("Done.")], Work: [says("Report.")] });
   const created = await engine.create({ user_id: "u1", ...UNASKED });
   if (!created.ok) throw new Error(created.error);
@@ -299,6 +300,7 @@ test("what a sub-agent uses counts for its person", async () => {
   void open;
 });
 
+// REQ-CRASH-006
 test("a sub-agent that waits for a person outlives a restart, and its parent gets its report", async () => {
   const done: string[] = [];
   const roles: Roles = {

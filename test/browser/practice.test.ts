@@ -84,7 +84,7 @@ function threadOf(text: string): Locator {
 }
 
 test(
-  "a visitor mentions the bot, asks for the files, approves and reads the result",
+  "a visitor mentions the bot, asks for the files, approves and reads the result (REQ-SERVER-037)",
   async () => {
     await visit({ viewport: { width: 1180, height: 820 } });
     await messageBox().fill("@turnstone list the files here");
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "on a phone nothing lies beyond the edge and every button can be pressed",
+  "on a phone nothing lies beyond the edge and every button can be pressed (REQ-SERVER-038)",
   async () => {
     await visit({ viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
     await button("Channels and people").tap();
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  "without a mouse the same can be done",
+  "without a mouse the same can be done (REQ-SERVER-039)",
   async () => {
     await visit({ viewport: { width: 1180, height: 820 } });
     await tabTo(page, messageBox());

@@ -9,6 +9,7 @@ const BUDGET_MS = 90_000;
 
 const DAY_MS = 86_400_000;
 
+// REQ-CRASH-001
 test("killed anywhere: each message is answered, nothing is lost, nothing is done twice (STOR-09)", async () => {
   const seed = Number(process.env["TURNSTONE_CRASH_SEED"] ?? Math.floor(Date.now() / DAY_MS));
   const lines = [`TURNSTONE_CRASH_SEED=${seed}`];

@@ -36,6 +36,7 @@ function isRunning(...words: string[]): boolean {
   });
 }
 
+// REQ-CRASH-009
 test.skipIf(process.platform !== "linux")("a stop ends streams and commands, exits with 0, and the next start tells the model what is unknown (SSE-11)", async () => {
   product = await startProduct({ server_only: true });
   const running = product;

@@ -33,7 +33,7 @@ function bash(command: string) {
   return reply.toolCalls([{ name: "bash", arguments: { command } }]);
 }
 
-test("message: a mention opens a thread and the answer streams into it", async () => {
+test("message: a mention opens a thread and the answer streams into it (REQ-DISCORD-001)", async () => {
   product = await startProduct();
   product.model.script([reply.text("The capital of Iceland is Reykjavík.")]);
   const thread = await mention(product, "what is the capital of Iceland?");
@@ -44,7 +44,7 @@ test("message: a mention opens a thread and the answer streams into it", async (
   expect(running.model.problems).toEqual([]);
 });
 
-test("approval: a command waits for the button, runs once, and its result comes back", async () => {
+test("approval: a command waits for the button, runs once, and its result comes back (REQ-DISCORD-002)", async () => {
   product = await startProduct();
   const running = product;
   running.model.script([bash("echo hello >> proof.txt; echo done"), reply.text("It is done.")]);
@@ -58,7 +58,7 @@ test("approval: a command waits for the button, runs once, and its result comes 
   expect(threadText(running, thread)).toMatch(/Approved by .*Ada/);
 });
 
-test("denial with a reason: nothing runs and the reason reaches the model", async () => {
+test("denial with a reason: nothing runs and the reason reaches the model (REQ-DISCORD-003)", async () => {
   product = await startProduct();
   const running = product;
   running.model.script([bash("echo no >> proof.txt"), reply.text("I will not.")]);
@@ -72,6 +72,7 @@ test("denial with a reason: nothing runs and the reason reaches the model", asyn
   expect(JSON.stringify(running.model.requests[1]?.body)).toContain("the folder is not ours");
 });
 
+// REQ-CRASH-003
 test("restart: kill -9 of the server while a card is pending; the same card's button runs the command, once", async () => {
   product = await startProduct();
   const running = product;
@@ -86,6 +87,7 @@ test("restart: kill -9 of the server while a card is pending; the same card's bu
   expect(threadText(running, thread).match(/Approved by/g)).toHaveLength(1);
 });
 
+// REQ-CRASH-004
 test("restart: kill -9 of the gateway while a card is pending; the same card's button runs the command, once", async () => {
   product = await startProduct();
   const running = product;
@@ -99,7 +101,7 @@ test("restart: kill -9 of the gateway while a card is pending; the same card's b
   expect(readFileSync(join(running.workspace, "proof.txt"), "utf8")).toBe("once\n");
 });
 
-test("queue: a message during a turn waits, joins after the results, and is answered", async () => {
+test("queue: a message during a turn waits, joins after the results, and is answered (REQ-DISCORD-004)", async () => {
   product = await startProduct();
   const running = product;
   running.model.script([bash("echo one"), reply.text("Both are done.")]);
@@ -112,7 +114,7 @@ test("queue: a message during a turn waits, joins after the results, and is answ
   expect(running.model.requests[1]?.last_user_text).toContain("and a second thing");
 });
 
-test("cancel: Stop ends the turn, settles the card and runs nothing", async () => {
+test("cancel: Stop ends the turn, settles the card and runs nothing (REQ-DISCORD-005)", async () => {
   product = await startProduct();
   const running = product;
   running.model.script([bash("echo no >> proof.txt")]);
@@ -147,7 +149,7 @@ test("reconnect: what is said while the gateway is away is read afterwards, in o
   expect(said.indexOf("second")).toBeLessThan(said.indexOf("third"));
 });
 
-test("a person without an account gets one kind answer, and nothing runs", async () => {
+test("a person without an account gets one kind answer, and nothing runs (REQ-DISCORD-006)", async () => {
   product = await startProduct();
   const running = product;
   const { practice } = running;

@@ -155,7 +155,7 @@ function greedy(running: Product) {
 }
 
 test.each(["auto", "off"] as const)(
-  "no secret setting appears anywhere, sandbox %s (SECR-03)",
+  "no secret setting appears anywhere, sandbox %s (SECR-03, REQ-SAFE-001)",
   async (sandbox) => {
     product = await start(sandbox);
     const { model, api, token, server_url, data_dir, workspace } = product;

@@ -95,6 +95,7 @@ function complaint(fuzz: FuzzRequest, answer: FuzzAnswer): string | null {
   return null;
 }
 
+// REQ-SAFE-013
 test(
   `requests made of the OpenAPI document and of chance are answered, and nothing is told (SSE-12, SECR-05, seed ${SEED})`,
   async () => {

@@ -36,7 +36,7 @@ test("a model cannot move the cursor or recolour the terminal", () => {
   expect(screen).not.toContain("\u001B");
 });
 
-test("a call that is asked for is shown whole", () => {
+test("a call that is asked for is shown whole (REQ-SERVER-036)", () => {
   const item = { call_id: "c", header: "bash: two lines", preview: "git fetch\nrm -rf build", func_name: "bash" };
   const asked = { ...item, approval_label: "bash", needs_approval: true, error: null };
   const screen = screenOf([{ type: "approve_request", cycle_id: "y", items: [asked] }]);

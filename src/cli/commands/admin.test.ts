@@ -28,7 +28,7 @@ async function adminJson(...args: string[]): Promise<Record<string, string>> {
   return JSON.parse(stdout) as Record<string, string>;
 }
 
-test("people and tokens are made before the first start, listed and taken away", async () => {
+test("people and tokens are made before the first start, listed and taken away (REQ-SERVER-033)", async () => {
   const made = await adminJson("create-user", "--username", "Ada", "--name", "Ada L.", "--token");
   expect(made).toMatchObject({ user_id: expect.stringMatching(/^[0-9a-f]{32}$/), username: "ada" });
   expect(made["token"]).toMatch(/^ts_[0-9a-f]{64}$/);

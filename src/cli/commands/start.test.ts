@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { freePort } from "../supervisor/port.ts";
 import { runTurnstone, startTurnstone } from "../testing/run_turnstone.ts";
 
-test("a port that is taken is one sentence and nothing is left running", async () => {
+test("a port that is taken is one sentence and nothing is left running (REQ-SERVER-031)", async () => {
   const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -24,6 +24,7 @@ test("a port that is taken is one sentence and nothing is left running", async (
   }
 });
 
+// REQ-SERVER-030
 test("everything starts, a person talks and approves in a terminal, and a signal ends it cleanly", async () => {
   const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
   const ports = await Promise.all([1, 2, 3].map(() => freePort("127.0.0.1")));

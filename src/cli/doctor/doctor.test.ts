@@ -64,7 +64,7 @@ test("a wrong token, an unknown channel and a Discord that does not answer each 
   ]);
 });
 
-test("doctor prints one object, and fails when anything does", async () => {
+test("doctor prints one object, and fails when anything does (REQ-SERVER-034)", async () => {
   const env = { HOME: home, TURNSTONE_DISCORD_API: practice.api_url };
   const well = await runTurnstone(["doctor", "--json"], { env });
   const report: { ok: boolean; findings: Finding[] } = JSON.parse(well.stdout);

@@ -42,7 +42,7 @@ function isAlive(pid: number): boolean {
 
 const READY = 'process.send({ type: "ready", people: [{ id: "1", username: "ada" }] }); setInterval(() => {}, 1000);';
 
-test("a part that is killed is started again, and a stop ends it for good", async () => {
+test("a part that is killed is started again, and a stop ends it for good (REQ-SERVER-032)", async () => {
   const stop = new AbortController();
   const running = await keepRunning(member(READY), stop.signal, terminal);
   expect(running?.message.people).toEqual([{ id: "1", username: "ada" }]);
