@@ -21,6 +21,7 @@ import { createRouteChanges } from "./route_changes.ts";
 import { routeTable } from "./routes/index.ts";
 import { SECURITY_HEADERS } from "./security.ts";
 import { createSseHub } from "./sse_hub.ts";
+import { createStreamQuota } from "./stream_quota.ts";
 import { lazyValidator, type RequestPart } from "./validation.ts";
 
 /** Bytes of a JSON body. */
@@ -37,6 +38,18 @@ const REQUEST_TIMEOUT_MS = 120_000;
 
 /** Milliseconds that a client may take for the head of a request. */
 const HEADERS_TIMEOUT_MS = 15_000;
+
+/** Milliseconds between two looks for clients that took too long. */
+const TIMEOUT_CHECK_INTERVAL_MS = 5000;
+
+/**
+ * Milliseconds without a byte in either direction after which a connection is cut: who does not read an answer does not
+ * keep it in memory for ever. Streams are never silent for so long, and no answer takes longer (a compaction: 300 s).
+ */
+const SILENCE_TIMEOUT_MS = 330_000;
+
+/** Connections at once: far more than people and programs need, and no more than a small machine can hold. */
+const CONNECTIONS_MAX = 4096;
 
 /** Milliseconds that an idle connection is kept; longer than common proxies keep theirs, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -57,6 +70,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     login_limiter: createLoginLimiter(clock),
     rate_limit: options.rate_limit === null ? null : createRateLimit(clock, options.rate_limit),
     hub: createSseHub(),
+    stream_quota: createStreamQuota(),
     route_changes: createRouteChanges(),
     metrics: createMetrics(),
     routes: [],
@@ -67,7 +81,9 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: options.trusted_proxies.length > 0 ? [...options.trusted_proxies] : false,
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_LENGTH_MAX },
@@ -75,6 +91,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
     schemaController: { compilersFactory: COMPILERS },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  app.server.maxConnections = CONNECTIONS_MAX;
   app.decorateRequest("principal", null);
   app.setErrorHandler((error, request, reply) => answerError(log, error, request, reply));
   app.setNotFoundHandler(() => {

@@ -12,6 +12,7 @@ import type { RateLimit } from "./rate_limit.ts";
 import type { Route } from "./route.ts";
 import type { RouteChanges } from "./route_changes.ts";
 import type { SseHub } from "./sse_hub.ts";
+import type { StreamQuota } from "./stream_quota.ts";
 
 /** All that handlers share. */
 export interface HttpContext extends HttpDependencies {
@@ -20,6 +21,7 @@ export interface HttpContext extends HttpDependencies {
   /** Null: off. */
   rate_limit: RateLimit | null;
   hub: SseHub;
+  stream_quota: StreamQuota;
   route_changes: RouteChanges;
   metrics: Metrics;
   /** Every route, for the OpenAPI document. */

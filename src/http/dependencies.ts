@@ -1,7 +1,9 @@
 import type { Engine } from "../contracts/engine.ts";
-import type { Store } from "../contracts/store.ts";
+import type { Store, WorkstreamRow } from "../contracts/store.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { ModelsAnswer } from "../protocol/answers.ts";
+import type { Workspace } from "../lib/workspace.ts";
 
 /** Settings of the HTTP server, as plain values. */
 export interface HttpOptions {
@@ -29,5 +31,9 @@ export interface HttpDependencies {
   log: Log;
   /** Takes the values of the server's own secrets out of what people write, so that they are neither kept nor shown. */
   withoutOwnSecrets: (text: string) => string;
+  /** The models that a workstream may use. */
+  models: () => ModelsAnswer["models"];
+  /** Opens the folder of a workstream that is nobody's sub-agent. */
+  workspaceOf: (row: WorkstreamRow) => Promise<Workspace>;
   options: HttpOptions;
 }

@@ -8,6 +8,7 @@ import {
   type ChannelLink,
   ChannelLinkAnswer,
   ChannelLinksAnswer,
+  ChannelOwnerAnswer,
   type ChannelRoute,
   ChannelRouteAnswer,
   ChannelRoutesAnswer,
@@ -146,6 +147,20 @@ function placeRoutes(context: HttpContext): Route[] {
       scope: "service",
       answer: ChannelRouteAnswer,
       handle: ({ params }) => routeAt(context, params),
+    }),
+    route({
+      method: "GET",
+      path: PATHS.channel_owner,
+      summary: "Whose conversation is shown in a channel",
+      scope: "service",
+      answer: ChannelOwnerAnswer,
+      async handle({ params }): Promise<ChannelOwnerAnswer> {
+        const { ws_id, channel_type } = await routeAt(context, params);
+        const owner = (await store.workstreams.get(ws_id))?.user_id ?? null;
+        const links = owner === null ? [] : await store.channels.linksOfUser(owner);
+        const link = links.find((each) => each.channel_type === channel_type);
+        return { channel_user_id: link?.channel_user_id ?? null };
+      },
     }),
     route({
       method: "DELETE",

@@ -1,16 +1,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Principal } from "../../contracts/principal.ts";
 import { EventsQuery } from "../../protocol/answers.ts";
 import { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { accessWorkstream } from "../access.ts";
 import { streamChannel } from "../channel_stream.ts";
 import type { HttpContext } from "../context.ts";
-import { unknownWorkstream } from "../failures.ts";
+import { rateLimited, unknownWorkstream } from "../failures.ts";
 import { streamGlobal } from "../global_stream.ts";
 import { credentialsOf } from "../guard.ts";
 import { type Route, route } from "../route.ts";
 import type { SseConnection } from "../sse_hub.ts";
 import { streamStart, streamWorkstream } from "../sse_stream.ts";
+
+/** Seconds after which a client with too many streams may try again. */
+const QUOTA_RETRY_S = 30;
 
 const EVENT_STREAM = "text/event-stream";
 
@@ -36,7 +40,7 @@ function workstreamEvents(context: HttpContext): Route {
         const authentication = await context.authenticator.authenticate(credentialsOf(request));
         return authentication.ok && (await allows(accessWorkstream(store, authentication.principal, ws_id, "see")));
       };
-      const opened = await streamWorkstream(context, () => open(context, reply, stillAllowed), ws_id, start);
+      const opened = await streamWorkstream(context, () => open(context, principal, reply, stillAllowed), ws_id, start);
       if (!opened) throw unknownWorkstream();
     },
   });
@@ -52,7 +56,7 @@ function globalEvents(context: HttpContext): Route {
     answer: null,
     media_type: EVENT_STREAM,
     handle({ principal, request, reply }) {
-      const connection = open(context, reply, () => isStillKnown(context, request));
+      const connection = open(context, principal, reply, () => isStillKnown(context, request));
       const maySee = (ws_id: string): Promise<boolean> => allows(accessWorkstream(store, principal, ws_id, "see"));
       streamGlobal(engine, connection, maySee, (error) => report(context, error));
     },
@@ -67,8 +71,8 @@ function channelEvents(context: HttpContext): Route {
     scope: "service",
     answer: null,
     media_type: EVENT_STREAM,
-    async handle({ params, request, reply }) {
-      const connection = open(context, reply, () => isStillKnown(context, request));
+    async handle({ principal, params, request, reply }) {
+      const connection = open(context, principal, reply, () => isStillKnown(context, request));
       const dependencies = {
         ...context,
         changes: context.route_changes,
@@ -85,9 +89,20 @@ function channelEvents(context: HttpContext): Route {
   });
 }
 
-function open({ hub }: HttpContext, reply: FastifyReply, stillAllowed: () => Promise<boolean>): SseConnection {
+function open(
+  { hub, stream_quota, metrics }: HttpContext,
+  { credential_id }: Principal,
+  reply: FastifyReply,
+  stillAllowed: () => Promise<boolean>,
+): SseConnection {
+  if (!stream_quota.allows(credential_id)) {
+    metrics.rateLimited();
+    throw rateLimited("Too many streams are open with this credential. Close some.", QUOTA_RETRY_S);
+  }
   reply.hijack();
-  return hub.open(reply.raw, stillAllowed);
+  const connection = hub.open(reply.raw, stillAllowed);
+  stream_quota.count(credential_id, connection);
+  return connection;
 }
 
 async function isStillKnown({ authenticator }: HttpContext, request: FastifyRequest): Promise<boolean> {

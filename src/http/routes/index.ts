@@ -5,8 +5,10 @@ import { attachmentRoutes } from "./attachments.ts";
 import { authRoutes } from "./auth.ts";
 import { channelRoutes } from "./channels.ts";
 import { eventRoutes } from "./events.ts";
+import { fileRoutes } from "./files.ts";
 import { memoryRoutes } from "./memories.ts";
 import { messageRoutes } from "./messages.ts";
+import { modelRoutes } from "./models.ts";
 import { oversightRoutes } from "./oversight.ts";
 import { postedRoutes } from "./posted.ts";
 import { serviceRoutes } from "./services.ts";
@@ -22,6 +24,8 @@ export function routeTable(context: HttpContext): Route[] {
     ...messageRoutes(context),
     ...eventRoutes(context),
     ...attachmentRoutes(context),
+    ...fileRoutes(context),
+    ...modelRoutes(context),
     ...memoryRoutes(context),
     ...adminRoutes(context),
     ...oversightRoutes(context),

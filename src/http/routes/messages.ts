@@ -178,6 +178,6 @@ async function decide(
 function refusalOf(result: Extract<ApproveResult, { ok: false }>): AppError {
   if (result.reason === "invalid") return invalid(result.error);
   if (result.reason === "nothing_pending") return conflict(result.error);
-  const { cycle_id, approved, decided_by } = result;
-  return conflict(result.error, { cycle_id, approved, decided_by });
+  const { cycle_id, approved, decided_by, decided_at } = result;
+  return conflict(result.error, { cycle_id, approved, decided_by, decided_at });
 }

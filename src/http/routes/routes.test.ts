@@ -62,7 +62,7 @@ test("a gateway makes workstreams for the person whom it names, with that person
   expect((await rig.store.workstreams.get(String(made.body["ws_id"])))?.user_id).toBe(anna.user_id);
 });
 
-test("decisions that come too late or to nothing are told who decided (APPR-12)", async () => {
+test("decisions that come too late or to nothing are told who decided (APPR-12, REQ-SERVER-015)", async () => {
   const { rig, anna, call } = await setUp();
   const ws_id = await rig.workstream(anna);
   const approve = () => call("POST", `/v1/api/workstreams/${ws_id}/approve`, { approved: true });
@@ -73,6 +73,7 @@ test("decisions that come too late or to nothing are told who decided (APPR-12)"
     reason: "settled",
     error: "Already approved by Otto.",
     cycle_id: "c1",
+    decided_at: "2026-12-01T12:03:00.000Z",
     approved: true,
     decided_by,
   };
@@ -113,6 +114,7 @@ test("an invited person sees and speaks, and nothing else (AUTH-04)", async () =
   expect((await otto("POST", "/v1/api/command", { command: "/clear", ws_id })).status).toBe(403);
 });
 
+// REQ-SERVER-014
 test("a history holds the newest messages, over many entries and without what was taken back", async () => {
   const { rig, anna, call } = await setUp();
   const ws_id = await rig.workstream(anna);
@@ -134,6 +136,7 @@ test("a history holds the newest messages, over many entries and without what wa
   expect(await history("?limit=2")).toEqual({ cursor: 705, contents: ["out", "last"] });
 }, 60_000);
 
+// REQ-SERVER-016
 test("an upload is named by what it is, comes back as it was, and belongs to one workstream", async () => {
   const { rig, anna, call } = await setUp();
   const ws_id = await rig.workstream(anna);
@@ -193,7 +196,7 @@ test("memories are a person's own; those for everybody need the approve scope", 
   expect((await call("DELETE", `/v1/api/memories/${memory_id}`)).status).toBe(200);
 });
 
-test("people, tokens and links are administrated, and each act is on record", async () => {
+test("people, tokens and links are administrated, and each act is on record (REQ-SERVER-017)", async () => {
   const { rig, call } = await setUp();
   const made = await call("POST", "/v1/api/admin/users", {
     username: "Otto",

@@ -10,6 +10,7 @@ import type { Store } from "../../contracts/store.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
 import { createLog } from "../../lib/log.ts";
+import { openWorkspace } from "../../lib/workspace.ts";
 import { AUDIENCE_SERVER } from "../../protocol/auth.ts";
 import { openStore } from "../../store/index.ts";
 import { createApp } from "../app.ts";
@@ -28,6 +29,8 @@ export interface Person {
 export interface Rig {
   app: FastifyInstance;
   store: Store;
+  /** The folder of every workstream. */
+  workspace: string;
   engine: JournalEngine;
   clock: Clock & { advance(milliseconds: number): void };
   /** Lines of the log. */
@@ -58,6 +61,8 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
       write: (line) => log.push(line),
       now: Date.now,
     }),
+    models: () => [{ alias: "default", model: "scripted", is_default: true }],
+    workspaceOf: () => Promise.resolve(openWorkspace(join(folder, "workspace"))),
     withoutOwnSecrets: (text) => text.replaceAll("the server's own secret", "[redacted]"),
     options: {
       host: "127.0.0.1",
@@ -79,6 +84,7 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
   return {
     app,
     store,
+    workspace: openWorkspace(join(folder, "workspace")).root,
     engine,
     log,
     clock: { ...clock, advance: (milliseconds) => void (ahead += milliseconds) },
