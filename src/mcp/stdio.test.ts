@@ -1,0 +1,414 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ExternalTool } from "../contracts/external_tools.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { hostile, program, published, startServers } from "../../test/support/mcp/servers.ts";
+import type { CallResult } from "../../test/support/tool_context.ts";
+
+const closing: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+function start(...given: Parameters<typeof startServers>): ReturnType<typeof startServers> {
+  const servers = startServers(...given);
+  closing.push(() => servers.close());
+  return servers;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "turnstone-mcp-"));
+  closing.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function ran(result: CallResult): Extract<CallResult, { prepared: true }> {
+  if (!result.prepared) throw new Error(result.error);
+  return result;
+}
+
+function recorded(path: string): JsonObject[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as JsonObject);
+}
+
+/** Resolves when the record holds what is looked for. */
+async function untilRecorded(path: string, found: (messages: JsonObject[]) => boolean): Promise<void> {
+  await expect.poll(() => found(recorded(path)), { timeout: 10_000, interval: 20 }).toBe(true);
+}
+
+function namesOf(tools: readonly ExternalTool[]): string[] {
+  return tools.map((tool) => tool.own_name);
+}
+
+test("servers connect side by side, and those that fail harm no other (MCP-02, MCP-07)", async () => {
+  const { manager, call } = start({
+    missing: program("/no/such/program"),
+    ending: hostile({ exit_code: 3 }),
+    fine: hostile(),
+    a__b: hostile(),
+    "": hostile(),
+    "my server": hostile(),
+  });
+  await manager.settled();
+  const states = Object.fromEntries(manager.status().map(({ server, state, problem }) => [server, `${state}: ${problem ?? ""}`]));
+  expect(states["missing"]).toBe("unavailable: The program /no/such/program was not found.");
+  expect(states["ending"]).toBe("unavailable: The program ended with exit code 3; it last said: the settings are wrong");
+  expect(states["fine"]).toBe("ready: ");
+  expect(states["a__b"]).toMatch(/^rejected: .*two underscores/);
+  expect(states[""]).toMatch(/^rejected: .*empty/);
+  expect(ran(await call("mcp__fine__echo", { text: "hi" })).output).toBe("hi");
+  const names = manager.tools().map((tool) => tool.definition.name);
+  expect(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
+  const cleaned = names.find((name) => name.startsWith("mcp__my_server__echo_")) ?? "";
+  expect(ran(await call(cleaned, { text: "mapped back" })).output).toBe("mapped back");
+});
+
+test("stray lines, split frames and a flood of stderr do not disturb (MCP-01, MCP-26)", async () => {
+  const { manager, call } = start({
+    noisy: hostile({ noise: ["starting...", '{"level":"info"}', "{broken"], piece_bytes: 7, stderr_bytes: 1_000_000 }),
+  });
+  await manager.settled();
+  expect(ran(await call("echo", { text: "Grüße 🙂" })).output).toBe("Grüße 🙂");
+});
+
+test("a slow server does not delay others, and is taken when it comes (MCP-03)", async () => {
+  const { manager, state, until, find } = start(
+    { slow: hostile({ answer_after_ms: 1500 }), never: hostile({ answer_after_ms: -1 }), quick: hostile() },
+    { limits: { connect_deadline_ms: 900 } },
+  );
+  await manager.settled();
+  expect(state("slow")?.problem).toContain("has not answered within");
+  await until(() => state("slow")?.state === "ready" && state("quick")?.state === "ready");
+  expect(find("mcp__slow__echo")).toBeDefined();
+  expect(state("never")?.state).toBe("unavailable");
+});
+
+test("a server that dies in a call gives an error at once, and comes back (MCP-04)", async () => {
+  const { manager, call, state, until, pictures } = start({ frail: hostile(), steady: hostile() });
+  await manager.settled();
+  const crashed = ran(await call("mcp__frail__crash"));
+  expect(crashed).toMatchObject({ is_error: true, effect: "unknown" });
+  expect(crashed.output).toContain("The MCP server frail went away during crash (The program ended with exit code 7");
+  expect(ran(await call("mcp__steady__echo", { text: "still here" })).output).toBe("still here");
+  await until(() => state("frail")?.state === "ready");
+  expect(ran(await call("mcp__frail__echo", { text: "back" })).output).toBe("back");
+  const down = pictures.flatMap(({ servers }) => servers).filter(({ name, unavailable }) => name === "frail" && unavailable !== null);
+  expect(down.at(-1)?.tools.length).toBeGreaterThan(0);
+});
+
+test("tools of a server that is away say so (TSRCH-04, MCP-04)", async () => {
+  const { manager, call, until, state } = start({ frail: hostile() }, { limits: { pause_ms: 60_000 } });
+  await manager.settled();
+  await call("crash");
+  await until(() => state("frail")?.state === "unavailable");
+  const refused = await call("echo", { text: "x" });
+  expect(refused).toMatchObject({ prepared: false, error: expect.stringContaining("The MCP server frail is unavailable") });
+});
+
+test("names beyond what providers take are shortened and mapped back (MCP-05)", async () => {
+  const long = "t".repeat(60);
+  const tools = [{ name: long, inputSchema: {} }, { name: `${long}x`, inputSchema: {} }, { name: "dot.and space", inputSchema: {} }];
+  const record = join(folder(), "record");
+  const { manager, call } = start({ "enterprise-database-management": hostile({ tools, record }) });
+  await manager.settled();
+  const names = manager.tools().map((tool) => tool.definition.name);
+  expect(new Set(names).size).toBe(3);
+  for (const name of names) {
+    expect(name).toMatch(/^mcp__[A-Za-z0-9_-]{1,59}$/);
+    await call(name, { text: "x" });
+  }
+  const called = recorded(record).filter((message) => message["method"] === "tools/call");
+  expect(called.map((message) => (message["params"] as JsonObject)["name"])).toEqual(tools.map((tool) => tool.name));
+});
+
+test("full names that collide are told, and one tool is left (MCP-07)", async () => {
+  const { manager, state } = start({
+    a: hostile({ tools: [{ name: "_x", inputSchema: {} }] }),
+    a_: hostile({ tools: [{ name: "x", inputSchema: {} }] }),
+  });
+  await manager.settled();
+  expect(manager.tools().map((tool) => tool.definition.name)).toEqual(["mcp__a___x"]);
+  expect(state("a_")?.left_out[0]).toContain("the server a has a tool of the same full name, mcp__a___x");
+});
+
+test("every page is read, up to a limit (MCP-09, MCP-30)", async () => {
+  const tools = Array.from({ length: 1200 }, (_, index) => ({ name: `t${index}`, inputSchema: {}, description: "d".repeat(100) }));
+  const { manager, state } = start({
+    paged: hostile({ page_size: 4 }),
+    huge: hostile({ tools, page_size: 300 }),
+    rude: hostile({ tools: [{ name: "talk", description: `a\u0000\u001b[31m\u202eb${"c".repeat(100_000)}`, inputSchema: {} }] }),
+  });
+  await manager.settled();
+  expect(state("paged")?.tools).toBeGreaterThan(8);
+  expect(state("huge")).toMatchObject({ tools: 1000, left_out: [expect.stringContaining("more than 1,000 tools")] });
+  const { description } = manager.tools().at(-1)?.definition ?? { description: "" };
+  expect(description).toMatch(/^\[MCP: rude\] a\[31mbc+…$/);
+  expect(description.length).toBe(1024);
+});
+
+test("one bad schema costs one tool (MCP-14)", async () => {
+  const tools = [
+    { name: "null", inputSchema: null },
+    { name: "text", inputSchema: { type: "string" } },
+    { name: "twice", inputSchema: {} },
+    { name: "twice", inputSchema: {} },
+    { nameless: true },
+    { name: "odd", inputSchema: { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "nonsense" } } } },
+  ];
+  const { manager, state, call } = start({ mixed: hostile({ tools }) });
+  await manager.settled();
+  expect(namesOf(manager.tools())).toEqual(["null", "twice", "odd"]);
+  expect(state("mixed")?.left_out).toEqual([
+    "text is not offered: it takes arguments that are not an object.",
+    "twice is there twice; the first one is offered.",
+    "A tool without a name is not offered.",
+  ]);
+  expect(ran(await call("odd", { text: "called" })).output).toBe("called");
+});
+
+test("a storm of notifications costs a few looks, and the last state wins (MCP-12, MCP-13)", async () => {
+  const place = folder();
+  const tools_file = join(place, "tools.json");
+  const record = join(place, "record");
+  const list = (...names: string[]): void =>
+    writeFileSync(tools_file, JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
+  list("changed", "echo");
+  const { manager, call, until, find } = start({ lively: hostile({ tools_file, record, pushes: true }) });
+  await manager.settled();
+  const vanishing = find("echo");
+  const before = recorded(record).filter((message) => message["method"] === "tools/list").length;
+  list("changed", "fresh");
+  await call("changed", { times: 200 });
+  await until(() => namesOf(manager.tools()).includes("fresh"));
+  expect(namesOf(manager.tools())).toEqual(["changed", "fresh"]);
+  const looks = recorded(record).filter((message) => message["method"] === "tools/list").length - before;
+  expect(looks).toBeLessThanOrEqual(2);
+  expect(vanishing.definition.name).toBe("mcp__lively__echo");
+});
+
+test("a failed refresh keeps the last good list and says so; a later one mends it (MCP-29)", async () => {
+  const tools_file = join(folder(), "tools.json");
+  const tools = JSON.stringify([{ name: "echo", inputSchema: {} }]);
+  writeFileSync(tools_file, tools);
+  const { manager, state } = start({ moody: hostile({ tools_file }) });
+  await manager.settled();
+  rmSync(tools_file);
+  expect(await manager.refresh("moody")).toEqual([{ server: "moody", ok: false, error: expect.stringContaining("the list is broken") }]);
+  expect(namesOf(manager.tools())).toEqual(["echo"]);
+  expect(state("moody")).toMatchObject({ state: "ready", problem: expect.stringContaining("the last list stays") });
+  writeFileSync(tools_file, tools.replace("echo", "renamed"));
+  expect(await manager.refresh(null)).toEqual([
+    { server: "moody", ok: true, added: ["mcp__moody__renamed"], removed: ["mcp__moody__echo"] },
+  ]);
+  expect(state("moody")?.problem).toBeNull();
+  expect(await manager.refresh("moody")).toEqual([{ server: "moody", ok: true, added: [], removed: [] }]);
+  expect(await manager.refresh("nobody")).toBeNull();
+});
+
+test("servers that do not push are looked at now and then", async () => {
+  const tools_file = join(folder(), "tools.json");
+  writeFileSync(tools_file, JSON.stringify([{ name: "one", inputSchema: {} }]));
+  const { manager, until } = start({ quiet: hostile({ tools_file }) }, { refresh_interval_s: 1 });
+  await manager.settled();
+  writeFileSync(tools_file, JSON.stringify([{ name: "two", inputSchema: {} }]));
+  await until(() => namesOf(manager.tools()).includes("two"));
+});
+
+test.each([
+  ["text", { content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }, "a\nb", false],
+  ["nothing", { content: [] }, "(no output)", false],
+  ["an answer without content", {}, "(no output)", false],
+  ["structured content alone (MCP-17)", { content: [], structuredContent: { n: 1 } }, '{\n  "n": 1\n}', false],
+  ["text in spite of a promised structure (MCP-16)", { content: [{ type: "text", text: "plain" }] }, "plain", false],
+  ["an error (MCP-19)", { isError: true, content: [{ type: "text", text: "no luck" }] }, "Error: no luck", true],
+  ["a sentence that sounds like a lost session (MCP-23)", { isError: true, content: [{ type: "text", text: "session not found" }] }, "Error: session not found", true],
+  ["a sound (MCP-18)", { content: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] }, "[audio: audio/wav, 3 bytes]", false],
+  [
+    "an embedded text (MCP-18)",
+    { content: [{ type: "resource", resource: { uri: "file:///a.txt", text: "inside" } }] },
+    "[resource file:///a.txt]\ninside",
+    false,
+  ],
+  [
+    "an embedded blob (MCP-18)",
+    { content: [{ type: "resource", resource: { uri: "x://b", blob: "AAAAAA==", mimeType: "application/zip" } }] },
+    "[resource x://b: application/zip, 4 bytes]",
+    false,
+  ],
+  [
+    "a link (MCP-18)",
+    { content: [{ type: "resource_link", uri: "file:///c", name: "c", mimeType: "text/plain", size: 12 }] },
+    "[link to a resource: c file:///c (text/plain; 12 bytes)]",
+    false,
+  ],
+  ["something new", { content: [{ type: "hologram" }, null, 7] }, "[content of an unknown kind: hologram]", false],
+])("a result that is %s", async (_name, result, output, is_error) => {
+  const tools = [{ name: "give", inputSchema: {}, outputSchema: { $ref: "#/$defs/nowhere", $schema: "https://json-schema.org/draft/2020-12/schema" } }];
+  const { manager, call } = start({ s: hostile({ tools }) });
+  await manager.settled();
+  expect(ran(await call("give", { result }))).toMatchObject({ output, is_error, effect: "done" });
+});
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+test("a picture goes to a model that sees, and is described to one that does not (MCP-18)", async () => {
+  const { manager, call, bench } = start({ s: hostile() });
+  await manager.settled();
+  const result = { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }, { type: "image", data: "AAAA", mimeType: "image/png" }] };
+  const seen = ran(await call("give", { result }));
+  expect(seen.output).toBe("[image: image/png, 70 bytes]\n[image: image/png, 3 bytes; its bytes are no picture]");
+  expect(seen.images).toMatchObject([{ media_type: "image/png", width: 1, height: 1 }]);
+  expect(bench.attachments.size).toBe(1);
+  const blind = ran(await call("give", { result }, { model: { supports_vision: false } }));
+  expect(blind.images).toEqual([]);
+  expect(blind.output).not.toContain(PIXEL.slice(0, 20));
+});
+
+test("errors of the protocol are told in the server's words (MCP-19)", async () => {
+  const { manager, call } = start({ s: hostile() });
+  await manager.settled();
+  expect(ran(await call("refuse", { code: -32_602, message: "text is missing" }))).toMatchObject({
+    output: "The MCP server s refused the call of refuse: text is missing",
+    is_error: true,
+    effect: "none",
+  });
+  expect(ran(await call("refuse", { code: -32_000, message: "session not found" }))).toMatchObject({
+    output: "The MCP server s failed in refuse: session not found",
+    is_error: true,
+    effect: "unknown",
+  });
+  expect(manager.status()[0]?.state).toBe("ready");
+});
+
+test("progress keeps a call alive beyond its limit, and is shown (MCP-20)", async () => {
+  const { manager, call, bench } = start({ s: hostile() });
+  await manager.settled();
+  const result = ran(await call("slow", { steps: 8, step_ms: 250 }, { timeout_s: 1 }));
+  expect(result.output).toBe("done at last");
+  expect(bench.chunks[0]).toBe("step 1 (1 of 8)\n");
+});
+
+test("a call without an answer ends at its limit, and the server is told (MCP-20, MCP-21)", async () => {
+  const record = join(folder(), "record");
+  const { manager, call } = start({ s: hostile({ record }) });
+  await manager.settled();
+  const result = ran(await call("hang", {}, { timeout_s: 1 }));
+  expect(result).toMatchObject({ is_error: true, effect: "unknown" });
+  expect(result.output).toContain("gave no answer within 1 s");
+  await untilRecorded(record, (messages) => messages.some((message) => message["method"] === "notifications/cancelled"));
+});
+
+test("a cancel reaches the server, once, and touches no call that is over (MCP-21)", async () => {
+  const record = join(folder(), "record");
+  const { manager, call } = start({ s: hostile({ record }) });
+  await manager.settled();
+  const turn = new AbortController();
+  await call("echo", { text: "over" }, { signal: turn.signal });
+  const waiting = call("hang", {}, { signal: turn.signal });
+  await untilRecorded(record, (messages) => JSON.stringify(messages.at(-1)).includes('"hang"'));
+  const asked = recorded(record).at(-1)?.["id"];
+  turn.abort(new Error("The turn was cancelled."));
+  await expect(waiting).rejects.toThrow("The turn was cancelled.");
+  await untilRecorded(record, (messages) => messages.some((message) => message["method"] === "notifications/cancelled"));
+  const cancels = recorded(record).filter((message) => message["method"] === "notifications/cancelled");
+  expect(cancels.map((message) => (message["params"] as JsonObject)["requestId"])).toEqual([asked]);
+});
+
+test("answers that come in reverse go to their own calls (MCP-34)", async () => {
+  const { manager, call } = start({ s: hostile() });
+  await manager.settled();
+  const results = await Promise.all([call("later", { text: "first", ms: 200 }), call("later", { text: "second", ms: 0 })]);
+  expect(results.map((result) => ran(result).output)).toEqual(["first", "second"]);
+});
+
+test("a huge result is clipped (MCP-31)", async () => {
+  const { manager, call } = start({ s: hostile() });
+  await manager.settled();
+  const result = ran(await call("big", { bytes: 50_000_000 }, { output_limit: 10_000 }));
+  expect(result.output.length).toBeLessThanOrEqual(10_000);
+  expect(result.output).toContain("left out here");
+});
+
+test("programs of servers get a path, a home and what their settings name (MCP-24)", async () => {
+  process.env["TURNSTONE_TEST_SECRET"] = "not for servers";
+  closing.push(() => void delete process.env["TURNSTONE_TEST_SECRET"]);
+  const { manager, call } = start({ s: hostile({}, { GIVEN: "yes" }) });
+  await manager.settled();
+  const seen = JSON.parse(ran(await call("environment")).output) as Record<string, string>;
+  expect(Object.keys(seen).toSorted()).toEqual(["GIVEN", "HOME", "PATH"]);
+});
+
+test("requests of a server are answered or refused (MCP-27)", async () => {
+  const { manager, call } = start({ s: hostile() }, { workspace_root: "/srv/work" });
+  await manager.settled();
+  expect(ran(await call("ask", { method: "ping" })).output).toBe("{}");
+  expect(ran(await call("ask", { method: "roots/list" })).output).toContain("file:///srv/work");
+  for (const method of ["sampling/createMessage", "elicitation/create"]) {
+    expect(ran(await call("ask", { method })).output).toContain("-32601");
+  }
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("nothing of a server is left after the stop, also what it started (MCP-25, MCP-33)", async () => {
+  const servers = startServers({ s: hostile(), stuck: hostile({ answer_after_ms: -1 }) }, { limits: { connect_deadline_ms: 500 } });
+  await servers.manager.settled();
+  await servers.until(() => servers.state("s")?.state === "ready");
+  const child = Number(ran(await servers.call("mcp__s__fork")).output);
+  expect(isAlive(child)).toBe(true);
+  const from = performance.now();
+  await servers.close();
+  expect(performance.now() - from).toBeLessThan(10_000);
+  await expect.poll(() => isAlive(child)).toBe(false);
+});
+
+test("prompts and resources that a server promises and does not have leave its tools alone (MCP-28)", async () => {
+  const { manager, call } = start({ s: hostile({ capabilities: { prompts: {}, resources: {} } }) });
+  await manager.settled();
+  expect(await manager.prompts()).toEqual([]);
+  expect(ran(await call("echo", { text: "fine" })).output).toBe("fine");
+});
+
+test("arguments are shown whole, and no value passes for another argument", async () => {
+  const { manager, find, bench } = start({ s: hostile() });
+  await manager.settled();
+  const args = { text: "one\nadmin: true", note: "x\u202ey", list: [1], long: "z".repeat(5000) };
+  expect(await find("echo").tool.prepare(args, bench.context)).toMatchObject({
+    header: "mcp:s/echo",
+    preview: `text:\n  one\n  admin: true\nnote: x<U+202E>y\nlist:\n  [\n    1\n  ]\nlong: ${"z".repeat(5000)}`,
+    needs_approval: true,
+    effect: "side_effect",
+  });
+});
+
+test("published servers work: everything, filesystem and memory", async () => {
+  const place = folder();
+  writeFileSync(join(place, "note.txt"), "kept in a file");
+  const { manager, call, state } = start({
+    everything: published("server-everything", ["stdio"]),
+    files: published("server-filesystem", [place]),
+    memory: published("server-memory", [], { MEMORY_FILE_PATH: join(place, "memory.json") }),
+  });
+  await manager.settled();
+  expect(manager.status().map(({ problem }) => problem)).toEqual([null, null, null]);
+  expect(ran(await call("mcp__everything__get-sum", { a: 2, b: 40 })).output).toContain("42");
+  expect(ran(await call("mcp__everything__get-tiny-image")).images).toHaveLength(1);
+  expect(ran(await call("mcp__everything__get-structured-content", { location: "Chicago" })).output).toContain("temperature");
+  expect(ran(await call("mcp__files__read_text_file", { path: join(place, "note.txt") })).output).toContain("kept in a file");
+  const entities = [{ name: "Ana", entityType: "person", observations: ["likes tea"] }];
+  await call("mcp__memory__create_entities", { entities });
+  expect(ran(await call("mcp__memory__search_nodes", { query: "tea" })).output).toContain("Ana");
+  expect(state("everything")?.left_out).toEqual([expect.stringContaining("runs as a task only")]);
+  expect(await manager.prompt("everything", "args-prompt", { city: "Bern" })).toMatchObject({ ok: true, text: expect.stringContaining("Bern") });
+});
