@@ -73,7 +73,21 @@ export class WorkstreamRegistry {
     const compaction = await store.journal.lastCompaction(ws_id);
     const after = compaction?.private?.replay_after_seq ?? 0;
     const [entries, queued] = await Promise.all([store.journal.read(ws_id, after), store.messages.queued(ws_id)]);
-    return this.#make(row, entries, queued);
+    const actor = await this.#make(row, entries, queued);
+    await this.#replaceMissingModel(actor);
+    return actor;
+  }
+
+  /** A model that was taken out of the settings is told of and given up, so that no other one answers unnoticed. */
+  async #replaceMissingModel(actor: Workstream): Promise<void> {
+    const { store, models } = this.#services;
+    const { default_alias, models: known } = models();
+    const { ws_id, model_alias } = actor.row;
+    if (model_alias === null || known.has(model_alias)) return;
+    const message = `The model ${model_alias} is no longer configured; ${default_alias} answers from now on. /model chooses another.`;
+    await actor.append({ entries: [{ event: { type: "info", message } }] });
+    await store.workstreams.update(ws_id, { model_alias: null });
+    actor.row.model_alias = null;
   }
 
   async #make(

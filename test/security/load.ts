@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Agent, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { reply } from "../support/model_server/reply.ts";
+import { startProduct, type Product } from "../support/product.ts";
+
+/**
+ * Load on a real server: `node test/security/load.ts [seconds]`. 500 readers of streams, of which 50 never read, while
+ * turns stream text and 200 requests a second are made. Prints memory over time and the times of `/health`; exit code 1
+ * when the promised figures are missed.
+ */
+
+const SECONDS = Number(process.argv[2] ?? 60);
+const READERS = 450;
+const DEAF_READERS = 50;
+const WORKSTREAMS = 5;
+const REQUESTS_PER_SECOND = 200;
+/** Every so many requests one asks for `/health`. */
+const HEALTH_EVERY = 4;
+
+const HEALTH_P99_MS_MAX = 50;
+/** Growth from the second quarter of the run to its end that still counts as flat. */
+const GROWTH_MIB_MAX = 64;
+
+async function main(): Promise<void> {
+  const product = await startProduct({ server_only: true, env: { TURNSTONE_RATELIMIT: "off" } });
+  const words = Array.from({ length: 400 }, (_, index) => `word ${index} `);
+  product.model.script(() => reply.text(words.join(""), { chunks: words, pace_ms: 100 }));
+  const stop = new AbortController();
+  const sockets: Socket[] = [];
+  try {
+    const ids = await Promise.all(
+      Array.from({ length: WORKSTREAMS }, async () =>
+        String((await product.api("POST", "/v1/api/workstreams/new", {})).body["ws_id"]),
+      ),
+    );
+    for (let index = 0; index < READERS + DEAF_READERS; index += 1) {
+      sockets.push(openReader(product, ids[index % ids.length] ?? "", index >= READERS));
+    }
+    const talking = ids.map((ws_id) => keepTalking(product, ws_id, stop.signal));
+    const report = await measure(product);
+    stop.abort();
+    await Promise.all(talking);
+    tell(report);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await product.close();
+  }
+}
+
+function openReader({ server_url, token }: Product, ws_id: string, deaf: boolean): Socket {
+  const { hostname, port } = new URL(server_url);
+  const socket = connect(Number(port), hostname);
+  const head = `Host: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  socket.write(`GET /v1/api/workstreams/${ws_id}/events HTTP/1.1\r\n${head}`);
+  socket.on("error", () => {});
+  if (deaf) socket.pause();
+  else socket.resume();
+  return socket;
+}
+
+/** One turn after the other, so that there is always text on its way. */
+async function keepTalking(product: Product, ws_id: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await product.api("POST", `/v1/api/workstreams/${ws_id}/send`, { message: "go on" });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+interface Report {
+  memory_mib: number[];
+  health_ms: number[];
+  requests: number;
+  failed: number;
+}
+
+async function measure(product: Product): Promise<Report> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const report: Report = { memory_mib: [], health_ms: [], requests: 0, failed: 0 };
+  const running: Promise<void>[] = [];
+  const began = performance.now();
+  for (let count = 0; count < SECONDS * REQUESTS_PER_SECOND; count += 1) {
+    const due = began + (count * 1000) / REQUESTS_PER_SECOND;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const health = count % HEALTH_EVERY === 0;
+    running.push(askFor(product, agent, health ? "/health" : "/v1/api/workstreams", health, report));
+    if (count % REQUESTS_PER_SECOND === 0) report.memory_mib.push(memoryMib(product.data_dir));
+  }
+  await Promise.all(running);
+  agent.destroy();
+  return report;
+}
+
+function askFor(
+  { server_url, token }: Product,
+  agent: Agent,
+  path: string,
+  health: boolean,
+  report: Report,
+): Promise<void> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const asked = get(server_url + path, { agent, headers: { authorization: `Bearer ${token}` } }, (answer) => {
+      if (answer.statusCode !== 200) report.failed += 1;
+      answer.resume().on("end", () => {
+        report.requests += 1;
+        if (health) report.health_ms.push(performance.now() - began);
+        resolve();
+      });
+    });
+    asked.on("error", () => {
+      report.failed += 1;
+      resolve();
+    });
+  });
+}
+
+/** Resident memory of the processes that work on the data directory. */
+function memoryMib(data_dir: string): number {
+  const mark = `TURNSTONE_DATA_DIR=${data_dir}`;
+  const sizes = readdirSync("/proc").map((pid) => {
+    try {
+      if (!/^\d+$/.test(pid) || !readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark)) return 0;
+      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  });
+  return sizes.reduce((sum, size) => sum + size, 0) / 1024;
+}
+
+function tell({ memory_mib, health_ms, requests, failed }: Report): void {
+  const sorted = health_ms.toSorted((one, other) => one - other);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const settled = memory_mib[Math.floor(memory_mib.length / 4)] ?? 0;
+  const grown = (memory_mib.at(-1) ?? 0) - settled;
+  console.log(`requests ${requests}, failed ${failed}`);
+  console.log(`/health ms: p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, longest ${at(1).toFixed(1)}`);
+  console.log(
+    `memory MiB: ${memory_mib
+      .filter((_, index) => index % 5 === 0)
+      .map(Math.round)
+      .join(" ")}, grown ${grown.toFixed(1)}`,
+  );
+  if (failed > 0 || at(0.99) > HEALTH_P99_MS_MAX || grown > GROWTH_MIB_MAX) process.exitCode = 1;
+}
+
+await main();
