@@ -5,12 +5,13 @@ import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
 import type {
   ApprovalResolvedEvent,
   AttachmentReference,
+  CompactionEvent,
   PlanResolvedEvent,
   PlanReviewEvent,
   ToolResultEvent,
   UserTurnEvent,
 } from "../protocol/event.ts";
-import type { ContentPart, Message, ToolCall, Usage } from "../protocol/message.ts";
+import type { ContentPart, Message, ToolCall, Usage, UserMessage } from "../protocol/message.ts";
 import { speakerName, withoutForgedNames } from "./speakers.ts";
 
 /** What was decided about one asked call. */
@@ -64,7 +65,11 @@ export interface Conversation {
   /** `seq` of the entry behind each message. */
   message_seqs: number[];
   turn: TurnProgress | null;
-  /** Where each turn began, for rewinding. */
+  /** The newest message of a person: no compaction takes it away. Null before the first. */
+  last_request: { seq: number; message: UserMessage } | null;
+  /** The first message is a summary of what a compaction took away. */
+  summarised: boolean;
+  /** Where each turn began, for rewinding; those that were summarised are out of reach. */
   turn_starts: number[];
   files: Map<string, FileRecord>;
   expanded_tools: Set<string>;
@@ -87,6 +92,8 @@ export function emptyConversation(ws_id: string): Conversation {
     messages: [],
     message_seqs: [],
     turn: null,
+    last_request: null,
+    summarised: false,
     turn_starts: [],
     files: new Map(),
     expanded_tools: new Set(),
@@ -132,7 +139,7 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       applyReviewAnswer(conversation, event);
       return;
     case "compaction":
-      applyCompaction(conversation, entry, event.summary, event.kept_after_seq);
+      applyCompaction(conversation, entry, event);
       return;
     case "rewound":
       dropAfter(conversation, event.kept_after_seq);
@@ -175,11 +182,13 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
     conversation.turn.answered = null;
   }
   const text = [event.content, entry.private?.attached_text].filter(Boolean).join("\n\n");
-  push(conversation, entry.seq, {
+  const message: UserMessage = {
     role: "user",
     content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...(event.attachments ?? []).map(attachmentPart)],
     ...(event.sender === undefined ? {} : { sender: event.sender }),
-  });
+  };
+  push(conversation, entry.seq, message);
+  if (event.source !== "server") conversation.last_request = { seq: entry.seq, message };
 }
 
 /** A picture becomes a picture, a file that lies in the workspace is named. */
@@ -302,23 +311,34 @@ function approvalNote(batch: Batch | null): string | null {
   return notes.size === 0 ? null : [...notes].join("\n");
 }
 
-function applyCompaction(conversation: Conversation, entry: JournalEntry, summary: string, kept_after_seq: number): void {
-  const first_kept = conversation.message_seqs.findIndex((seq) => seq > kept_after_seq);
-  const from = first_kept === -1 ? conversation.messages.length : first_kept;
+/** The summary stands where the newest message stood that it replaces, so that the order by `seq` holds. */
+function applyCompaction(conversation: Conversation, entry: JournalEntry, event: CompactionEvent): void {
+  const { summary, kept_after_seq, after_tokens } = event;
+  const { messages, message_seqs, turn_starts, last_request } = conversation;
+  const first_kept = message_seqs.findIndex((seq) => seq > kept_after_seq);
+  const from = first_kept === -1 ? messages.length : first_kept;
   const text = `[Summary of the conversation so far]\n\n${summary}`;
-  conversation.messages = [{ role: "user", content: [{ type: "text", text }] }, ...conversation.messages.slice(from)];
-  conversation.message_seqs = [entry.seq, ...conversation.message_seqs.slice(from)];
+  const carried = last_request !== null && last_request.seq <= kept_after_seq ? [last_request.message] : [];
+  const head: Message[] = [{ role: "user", content: [{ type: "text", text }] }, ...carried];
+  conversation.messages = [...head, ...messages.slice(from)];
+  conversation.message_seqs = [...head.map(() => kept_after_seq), ...message_seqs.slice(from)];
+  conversation.summarised = true;
+  const reachable = turn_starts.filter((seq) => seq > kept_after_seq);
+  conversation.turn_starts = reachable.length > 0 ? reachable : turn_starts.slice(-1);
   conversation.files.clear();
   for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
-  conversation.counted = { tokens: 0, messages: 0 };
+  conversation.counted = { tokens: after_tokens, messages: conversation.messages.length };
 }
 
+/** A summary of earlier turns stays, unless everything is to be forgotten. */
 function dropAfter(conversation: Conversation, kept_after_seq: number): void {
-  const first_dropped = conversation.message_seqs.findIndex((seq) => seq > kept_after_seq);
-  if (first_dropped !== -1) {
-    conversation.messages = conversation.messages.slice(0, first_dropped);
-    conversation.message_seqs = conversation.message_seqs.slice(0, first_dropped);
-  }
+  const { messages, message_seqs, last_request } = conversation;
+  conversation.summarised &&= kept_after_seq > 0;
+  const stays = (_value: unknown, index: number): boolean =>
+    (message_seqs[index] ?? 0) <= kept_after_seq || (conversation.summarised && index === 0);
+  conversation.messages = messages.filter(stays);
+  conversation.message_seqs = message_seqs.filter(stays);
+  if (last_request !== null && last_request.seq > kept_after_seq) conversation.last_request = null;
   conversation.turn_starts = conversation.turn_starts.filter((seq) => seq <= kept_after_seq);
   conversation.files.clear();
   conversation.counted = { tokens: 0, messages: 0 };

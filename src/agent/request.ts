@@ -1,14 +1,22 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Offer } from "../catalog/offer.ts";
+import type { Message } from "../protocol/message.ts";
+import { fitMessages } from "./fit.ts";
 import { withSpeakers } from "./speakers.ts";
-import { estimateTokens } from "./tokens.ts";
+import { countScale, estimateTokens, fixedTokens } from "./tokens.ts";
 import type { TurnPort } from "./turn_port.ts";
 
 /** Tokens that are left for an answer at least, however full the context is. */
 const ANSWER_TOKENS_MIN = 1024;
 
-/** Makes the request for one model of the chain; cheap, since nothing in it is copied. Without tools the model can only answer. */
+/** A window so small gives an answer this part of itself at least. */
+const ANSWER_SHARE_MIN = 1 / 8;
+
+/**
+ * Makes the request for one model of the chain; cheap, since nothing in it is copied unless it cannot fit. Without tools the model can
+ * only answer.
+ */
 export async function requestBuilder(
   port: TurnPort,
   catalog: Catalog,
@@ -19,15 +27,21 @@ export async function requestBuilder(
   return (settings) => {
     const { context_window, max_output_tokens } = settings.capabilities;
     const { tools, deferred } = with_tools ? offerFor(port, catalog, settings) : NOTHING;
-    const left = context_window - estimateTokens(port.conversation, system, tools);
+    const left = context_window - estimateTokens(port.conversation, system, tools, context_window);
+    const answer_min = Math.min(ANSWER_TOKENS_MIN, context_window * ANSWER_SHARE_MIN, max_output_tokens);
+    const fits = left >= answer_min;
+    const cutToFit = (): readonly Message[] => {
+      const fixed = fixedTokens(system, tools);
+      return fitMessages(messages, (context_window - answer_min) / countScale(port.conversation, fixed) - fixed);
+    };
     return {
       settings,
       system,
-      messages,
+      messages: fits ? messages : cutToFit(),
       tools,
       deferred_tools: deferred,
       native_web_search: with_tools && settings.capabilities.supports_web_search,
-      max_output_tokens: Math.max(ANSWER_TOKENS_MIN, Math.min(max_output_tokens, left)),
+      max_output_tokens: Math.floor(fits ? Math.min(max_output_tokens, left) : answer_min),
       loadAttachment,
     };
   };
@@ -37,7 +51,11 @@ export async function requestBuilder(
 const NOTHING: Offer = { tools: [], deferred: [] };
 
 /** What one model is told of the tools that this workstream may use. */
-export function offerFor({ workstream, conversation }: TurnPort, catalog: Catalog, { capabilities }: ModelSettings): Offer {
+export function offerFor(
+  { workstream, conversation }: TurnPort,
+  catalog: Catalog,
+  { capabilities }: ModelSettings,
+): Offer {
   return catalog.offered({
     kind: workstream.kind,
     expanded: conversation.expanded_tools,

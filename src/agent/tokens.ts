@@ -9,6 +9,9 @@ const IMAGE_TOKENS = 1500;
 /** Roles, ids and separators around each message. */
 const MESSAGE_OVERHEAD_TOKENS = 6;
 
+/** Our estimate is never off by more, not even for scripts that vendors count by the byte. */
+const SCALE_MAX = 3;
+
 const kept = new WeakMap<object, number>();
 
 /** Tokens of one message, estimated once. */
@@ -20,13 +23,22 @@ export function messageTokens(message: Message): number {
   return tokens;
 }
 
+/** Tokens of several messages. */
+export function tokensOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + messageTokens(message), 0);
+}
+
 function countOf(message: Message): number {
   if (message.role === "assistant") {
-    const calls = message.tool_calls.reduce((sum, call) => sum + estimateTokenCount(`${call.name}${call.arguments}`), 0);
+    const calls = message.tool_calls.reduce(
+      (sum, call) => sum + estimateTokenCount(`${call.name}${call.arguments}`),
+      0,
+    );
     return calls + estimateTokenCount(message.content) + estimateTokenCount(message.reasoning ?? "");
   }
   return message.content.reduce(
-    (sum, part) => sum + (part.type === "text" ? estimateTokenCount(part.text) : part.type === "image" ? IMAGE_TOKENS : 30),
+    (sum, part) =>
+      sum + (part.type === "text" ? estimateTokenCount(part.text) : part.type === "image" ? IMAGE_TOKENS : 30),
     0,
   );
 }
@@ -39,15 +51,36 @@ function toolTokens(tools: readonly ModelTool[]): number {
   return tokens;
 }
 
+/** Tokens of the instructions and the tools, estimated: no summary makes them fewer. */
+export function fixedTokens(system: string, tools: readonly ModelTool[]): number {
+  return estimateTokenCount(system) + toolTokens(tools);
+}
+
 /**
- * Tokens of the next request: what the provider counted last, plus an estimate of what came since. Before the first count all
- * of it is estimated.
+ * Tokens of the next request: what the provider counted last, plus an estimate of what came since, in the provider's measure when
+ * that could matter in a window of this size. Before the first count all of it is estimated.
  */
-export function estimateTokens(conversation: Conversation, system: string, tools: readonly ModelTool[]): number {
+export function estimateTokens(
+  conversation: Conversation,
+  system: string,
+  tools: readonly ModelTool[],
+  window: number,
+): number {
   const { counted, messages } = conversation;
-  if (counted.messages > 0 && counted.tokens > 0) {
-    return messages.slice(counted.messages).reduce((sum, message) => sum + messageTokens(message), counted.tokens);
-  }
-  const base = estimateTokenCount(system) + toolTokens(tools);
-  return messages.reduce((sum, message) => sum + messageTokens(message), base);
+  if (!isCounted(conversation)) return fixedTokens(system, tools) + tokensOf(messages);
+  const since = tokensOf(messages.slice(counted.messages));
+  if (counted.tokens + since * SCALE_MAX < window / 2) return counted.tokens + since;
+  return Math.ceil(counted.tokens + since * countScale(conversation, fixedTokens(system, tools)));
+}
+
+/** By how much the provider counts more than we estimate; at least 1. Looks at every message, so it is asked for only when space is short. */
+export function countScale(conversation: Conversation, fixed_tokens: number): number {
+  const { counted, messages } = conversation;
+  if (!isCounted(conversation)) return 1;
+  const scale = counted.tokens / (fixed_tokens + tokensOf(messages.slice(0, counted.messages)));
+  return Math.min(SCALE_MAX, Math.max(1, scale));
+}
+
+function isCounted({ counted }: Conversation): boolean {
+  return counted.messages > 0 && counted.tokens > 0;
 }

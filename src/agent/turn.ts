@@ -4,11 +4,11 @@ import { textOf, type ToolCall } from "../protocol/message.ts";
 import type { KeptEvent } from "../protocol/event.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import { runBatch } from "./batch.ts";
-import { compactIfNeeded } from "./compaction.ts";
+import { compactIfNeeded, reasonForOverflow, type CompactionOutcome } from "./compaction.ts";
 import { callModels, type ModelAnswer, type ModelCallResult } from "./model_call.ts";
-import { costOf } from "./models.ts";
 import { nextAction, type TurnProgress } from "./projection.ts";
 import { requestBuilder } from "./request.ts";
+import { usageChange } from "./usage.ts";
 import { TurnAborted, type Draft, type TurnDependencies, type TurnPort } from "./turn_port.ts";
 
 /** Model calls of one turn; a loop beyond it is a runaway, and the person says whether to go on. */
@@ -17,12 +17,21 @@ export const MODEL_CALLS_PER_TURN_MAX = 200;
 /** Compactions of one turn because a provider says the conversation is too long; more would never end. */
 const OVERFLOW_COMPACTIONS_MAX = 1;
 
+/** Summaries of one turn that may fail; a model that gives none is not asked before each of its calls. */
+const FAILED_COMPACTIONS_MAX = 2;
+
+/** What a turn has tried so far to make its conversation fit. */
+interface Attempts {
+  overflow_compactions: number;
+  failed_compactions: number;
+}
+
 /**
  * Carries an open turn to its end, from wherever its journal says it stands: the same loop runs a fresh turn and one that a crash
  * interrupted. Rejects with the signal's reason when it is aborted.
  */
 export async function runTurn(port: TurnPort, dependencies: TurnDependencies): Promise<void> {
-  let overflow_compactions = 0;
+  const attempts: Attempts = { overflow_compactions: 0, failed_compactions: 0 };
   for (;;) {
     const { turn } = port.conversation;
     if (turn === null) return;
@@ -33,13 +42,7 @@ export async function runTurn(port: TurnPort, dependencies: TurnDependencies): P
       case "call_model": {
         await port.joinQueued();
         if (await endedByLimit(port, turn, dependencies)) return;
-        await compactIfNeeded(port, dependencies, false);
-        const result = await callModel(port, turn, dependencies);
-        if (result.ok) await takeAnswer(port, result.answer, dependencies);
-        else if (result.failure.code === "model_context_overflow" && overflow_compactions < OVERFLOW_COMPACTIONS_MAX) {
-          overflow_compactions += 1;
-          if (!(await compactIfNeeded(port, dependencies, true))) await endFailed(port, result);
-        } else await endFailed(port, result);
+        await think(port, turn, attempts, dependencies);
         break;
       }
       case "prepare":
@@ -57,6 +60,34 @@ export async function runTurn(port: TurnPort, dependencies: TurnDependencies): P
         break;
     }
   }
+}
+
+/** One model call, with the conversation made to fit before it, and once more when the provider says that it does not. */
+async function think(port: TurnPort, turn: TurnProgress, attempts: Attempts, dependencies: TurnDependencies): Promise<void> {
+  if ((await compactInTurn(port, attempts, dependencies, false)) === "hopeless") return endOverflown(port, turn, dependencies);
+  const result = await callModel(port, turn, dependencies);
+  if (result.ok) return takeAnswer(port, result.answer, dependencies);
+  if (result.failure.code !== "model_context_overflow") return endFailed(port, result);
+  if (attempts.overflow_compactions < OVERFLOW_COMPACTIONS_MAX) {
+    attempts.overflow_compactions += 1;
+    if ((await compactInTurn(port, attempts, dependencies, true)) === "compacted") return;
+  }
+  return endOverflown(port, turn, dependencies);
+}
+
+async function compactInTurn(
+  port: TurnPort,
+  attempts: Attempts,
+  dependencies: TurnDependencies,
+  forced: boolean,
+): Promise<CompactionOutcome> {
+  if (attempts.failed_compactions >= FAILED_COMPACTIONS_MAX) return "failed";
+  const outcome = await compactIfNeeded(port, dependencies, forced);
+  if (outcome === "failed") {
+    attempts.failed_compactions += 1;
+    port.note("The conversation is long, but summarising it failed; it stays as it is.");
+  }
+  return outcome;
 }
 
 async function endedByLimit(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<boolean> {
@@ -147,7 +178,6 @@ async function takeAnswer(port: TurnPort, answer: ModelAnswer, dependencies: Tur
 
 function answerDraft(port: TurnPort, turn: TurnProgress, answer: ModelAnswer, calls: ToolCall[]): Draft {
   const { settings, usage, replay, expanded_tools } = answer;
-  const { ws_id, user_id } = port.workstream;
   return {
     entries: [
       {
@@ -168,22 +198,7 @@ function answerDraft(port: TurnPort, turn: TurnProgress, answer: ModelAnswer, ca
       },
     ],
     context_tokens: usage.total_tokens,
-    changes: [
-      {
-        kind: "usage_added",
-        usage: {
-          ws_id,
-          user_id,
-          model_alias: settings.alias,
-          at: "",
-          prompt_tokens: usage.prompt_tokens,
-          completion_tokens: usage.completion_tokens,
-          cache_read_tokens: usage.cache_read_tokens ?? 0,
-          cache_creation_tokens: usage.cache_creation_tokens ?? 0,
-          cost_usd: costOf(settings, usage) ?? null,
-        },
-      },
-    ],
+    changes: [usageChange(port.workstream, answer)],
   };
 }
 
@@ -262,6 +277,11 @@ async function endFailed(port: TurnPort, result: Extract<ModelCallResult, { ok: 
   const retry_at =
     retry_after_ms === undefined ? {} : { retry_at: new Date(Date.parse(port.now()) + retry_after_ms).toISOString() };
   await endTurn(port, turn, "failed", [{ type: "error", message, code, ...retry_at }]);
+}
+
+async function endOverflown(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<void> {
+  const message = await reasonForOverflow(port, dependencies);
+  await endTurn(port, turn, "failed", [{ type: "error", message, code: "model_context_overflow" }]);
 }
 
 async function finish(port: TurnPort, turn: TurnProgress, stop_reason: string): Promise<void> {

@@ -1,4 +1,5 @@
-import { askOnce } from "../agent/compaction.ts";
+import { ask, wholeText } from "../agent/ask.ts";
+import { usageChange } from "../agent/usage.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
 import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
 import { newPrefixedId, sha256 } from "../lib/ids.ts";
@@ -53,8 +54,10 @@ export function toolContext(actor: Workstream, call_id: string, settings: ModelS
     memories: services.store.memories,
     search: services.store.search,
     saveAttachment: (bytes, about) => saveAttachment(actor, bytes, about),
-    async ask({ system, prompt, max_output_tokens }) {
-      const text = await askOnce(settings, system, prompt, max_output_tokens, signal, services);
+    async ask(question) {
+      const result = await ask([settings], question, signal, services);
+      if (result.ok) await actor.append({ entries: [], changes: [usageChange(row, result.answer)] });
+      const text = wholeText(result);
       return text === null ? { ok: false, error: "The model did not answer." } : { ok: true, text };
     },
     delegate: (request) => actor.host.delegate(row, call_id, request, signal),
@@ -69,10 +72,12 @@ export function toolContext(actor: Workstream, call_id: string, settings: ModelS
   };
 }
 
+/** Half of what is left, shared among the calls of a batch: their results reach the model together. */
 function outputLimit(actor: Workstream, settings: ModelSettings): number {
   const { truncation } = actor.services.settings;
   const left = settings.capabilities.context_window - actor.row.context_tokens;
-  const bearable = Math.floor((left * CHARACTERS_PER_TOKEN) / 2);
+  const sharers = Math.max(1, actor.conversation.turn?.open_calls.length ?? 1);
+  const bearable = Math.floor((left * CHARACTERS_PER_TOKEN) / 2 / sharers);
   return Math.max(OUTPUT_CHARACTERS_MIN, Math.min(truncation ?? OUTPUT_CHARACTERS_MAX, OUTPUT_CHARACTERS_MAX, bearable));
 }
 

@@ -34,6 +34,9 @@ import { delegate } from "./sub_agents.ts";
 /** Workstreams that recovery reads at once. */
 const RECOVERY_PARALLEL = 16;
 
+/** Turns after which a workstream without a title is asked to be named; a model that gives none by then gives none. */
+const TITLE_TURNS_MAX = 5;
+
 const UNKNOWN: EngineFailure = { ok: false, reason: "unknown", error: "Unknown workstream" };
 
 /** All workstreams of this server. */
@@ -41,6 +44,8 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   readonly bus: Bus;
   readonly #services: EngineServices;
   readonly #registry: WorkstreamRegistry;
+  /** Ends the call for a title: by the workstream that it names. */
+  readonly #titles = new Map<string, AbortController>();
   #stopping = false;
 
   constructor(services: EngineServices) {
@@ -235,6 +240,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   async stop(grace_ms: number): Promise<void> {
     this.#stopping = true;
+    for (const title of this.#titles.values()) title.abort();
     await Promise.all([...this.#registry.loaded()].map((actor) => actor.shutDown(grace_ms)));
     this.#registry.close();
   }
@@ -266,6 +272,8 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   stateChanged(actor: Workstream): void {
     const { ws_id, state, parent_ws_id, context_tokens } = actor.row;
+    // A model that does one thing at a time would make the turn wait for its title.
+    if (state === "thinking") this.#titles.get(ws_id)?.abort();
     const window = modelChain(this.#services.models(), actor.row.model_alias)[0]?.capabilities.context_window ?? 0;
     const context_ratio = window === 0 ? 0 : Math.round((context_tokens / window) * 1000) / 1000;
     this.bus.publishGlobal({ type: "ws_state", ws_id, state, tokens: context_tokens, context_ratio });
@@ -294,12 +302,24 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   }
 
   async #nameIt(actor: Workstream): Promise<void> {
-    const settings = modelChain(this.#services.models(), actor.row.model_alias)[0];
+    const { row, conversation } = actor;
+    const settings = modelChain(this.#services.models(), row.model_alias)[0];
     if (settings === undefined) return;
-    const title = await titleFor(actor.conversation, settings, this.#services);
-    if (title === null) return;
-    await this.#services.store.workstreams.update(actor.row.ws_id, { title });
-    actor.row.title = title;
-    this.bus.publishGlobal({ type: "ws_rename", ws_id: actor.row.ws_id, name: title });
+    const abort = new AbortController();
+    this.#titles.set(row.ws_id, abort);
+    try {
+      const { text, usage } = await titleFor(conversation, row, settings, abort.signal, this.#services);
+      if (usage.length > 0) await actor.append({ entries: [], changes: usage });
+      // Somebody may have named it meanwhile.
+      if (text === null || row.title !== null || row.closed !== null) return;
+      await this.#services.store.workstreams.update(row.ws_id, { title: text });
+      row.title = text;
+      this.bus.publishGlobal({ type: "ws_rename", ws_id: row.ws_id, name: text });
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    } finally {
+      this.#titles.delete(row.ws_id);
+      conversation.title_due = row.title === null && conversation.turn_starts.length < TITLE_TURNS_MAX;
+    }
   }
 }

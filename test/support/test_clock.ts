@@ -34,7 +34,9 @@ export function createTestClock(): TestClock {
         return new Promise((resolve) => setImmediate(resolve));
       }
       onHeld();
-      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+      );
     },
   };
 }

@@ -14,9 +14,15 @@ export const compact: Command = {
     if (actor.is_busy) return "A turn is running; it compacts by itself when it must. Try again when it has ended.";
     const port = createTurnPort(actor, AbortSignal.timeout(COMPACT_TIMEOUT_MS));
     const before = actor.row.context_tokens;
-    const done = await compactIfNeeded(port, actor.services, true);
-    return done
-      ? `The conversation was compacted from about ${before} to about ${actor.row.context_tokens} tokens.`
-      : "There is nothing to compact yet.";
+    const outcome = await compactIfNeeded(port, actor.services, true);
+    switch (outcome) {
+      case "compacted":
+        return `The conversation was compacted from about ${before} to about ${actor.row.context_tokens} tokens.`;
+      case "failed":
+        return "Summarising the conversation failed, so it stays as it is. Try again, or choose another model with /model.";
+      case "not_needed":
+      case "hopeless":
+        return "There is nothing to compact yet.";
+    }
   },
 };
