@@ -123,6 +123,13 @@ export interface Press {
   openForm(form: Form): Promise<void>;
 }
 
+/** One thing that was looked at. `fix` is what somebody has to do; null where all is well. */
+export interface Diagnosis {
+  part: string;
+  says: string;
+  fix: string | null;
+}
+
 /** A question for suggestions while a person types a command. */
 export interface SuggestRequest {
   command: string;
@@ -196,6 +203,8 @@ export interface ChannelAdapter {
   download(attachment: InboundAttachment, bytes_max: number, signal: AbortSignal): Promise<ChannelResult<ViewFile>>;
   /** Makes the platform know exactly these commands; only differences are sent. */
   registerCommands(commands: readonly CommandDefinition[]): Promise<void>;
+  /** What the bot needs of the platform, seen from a place and for a person who would be written to. */
+  diagnose(place: ChannelPlace, user_id: string): Promise<Diagnosis[]>;
   /** A name's mention, such as `<@1>`. */
   mention(user_id: string): string;
   /** An id that sorts like those of messages written at this time. */

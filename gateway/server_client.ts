@@ -1,6 +1,8 @@
 import type { ApproveAnswer, ApproveBody, Grant } from "../src/protocol/approval.ts";
+import type { ModelsAnswer } from "../src/protocol/answers.ts";
 import type {
   ChannelLink,
+  ChannelOwnerAnswer,
   ChannelRoute,
   CursorBody,
   PostedBody,
@@ -20,6 +22,7 @@ import type {
 } from "../src/protocol/workstream.ts";
 import type { ViewFile } from "./render/view.ts";
 import {
+  download,
   fetchRaw,
   request,
   type Actor,
@@ -110,6 +113,10 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
       call<{ output?: string }>("POST", PATHS.command, { actor, json: { command, ws_id } }),
     history: (actor: Actor | undefined, ws_id: string, limit: number) =>
       call<HistoryAnswer>("GET", pathOf(PATHS.history, { ws_id }), { actor, query: { limit: String(limit) } }),
+    /** A file of the workstream's folder, whole. */
+    file: (actor: Actor, ws_id: string, path: string): Promise<ServerAnswer<ViewFile>> =>
+      download(connection, { method: "GET", path: pathOf(PATHS.workspace_file, { ws_id }), actor, query: { path } }),
+    models: (actor: Actor) => call<ModelsAnswer>("GET", PATHS.models, { actor }),
     dashboard: (actor: Actor) => call<{ workstreams: DashboardEntry[] }>("GET", PATHS.dashboard, { actor }),
     invite: (
       actor: Actor,
@@ -164,6 +171,9 @@ function placeMethods(channel: { channel_type: string }, call: Call) {
   return {
     routes: () => call<{ routes: ChannelRoute[] }>("GET", pathOf(PATHS.channel_routes, channel)),
     route: (channel_id: string) => call<ChannelRoute>("GET", pathOf(PATHS.channel_route, { ...channel, channel_id })),
+    /** Whose conversation is shown there, by the id on this platform. */
+    owner: (channel_id: string) =>
+      call<ChannelOwnerAnswer>("GET", pathOf(PATHS.channel_owner, { ...channel, channel_id })),
     /** Makes a route, or answers the one that is there. */
     createRoute: (json: RouteBody) =>
       call<ChannelRoute>("POST", pathOf(PATHS.channel_routes, channel), { json, repeatable: true }),

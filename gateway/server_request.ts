@@ -2,6 +2,7 @@ import pRetry from "p-retry";
 import { isJsonObject, type JsonObject } from "../src/protocol/json.ts";
 import { ACTOR_HEADER, ACTOR_ROLE_HEADER } from "../src/protocol/auth.ts";
 import type { ChannelPerson } from "./channel_adapter.ts";
+import type { ViewFile } from "./render/view.ts";
 
 /** Longer than any route works, shorter than a person waits. */
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -67,6 +68,22 @@ export async function request<Value>(
   }
 }
 
+/** Fetches a file, named by the last part of the path that was asked for. */
+export async function download(
+  connection: ServerConnection,
+  wanted: Omit<ServerRequest, "repeatable"> & { query: { path: string } },
+): Promise<ServerAnswer<ViewFile>> {
+  const signal = AbortSignal.any([connection.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+  try {
+    const response = await fetchRaw(connection, { ...wanted, repeatable: true }, signal);
+    if (!response.ok) return refusalOf(response.status, parseBody(await response.text()));
+    const name = wanted.query.path.split("/").findLast((part) => part !== "") ?? "file";
+    return { ok: true, value: { name, bytes: new Uint8Array(await response.arrayBuffer()) } };
+  } catch {
+    return unreachable("The server cannot be reached. Try again in a moment.");
+  }
+}
+
 /** One request without retries, its answer as the platform gives it. */
 export async function fetchRaw(
   connection: ServerConnection,
@@ -107,9 +124,13 @@ async function attemptOnce<Value>(connection: ServerConnection, wanted: ServerRe
   const body = parseBody(text);
   // The types are the server's promise; it is our own program, so its answers are not checked a second time.
   if (response.ok) return { ok: true, value: body as Value };
+  return refusalOf(response.status, body);
+}
+
+function refusalOf(status: number, body: unknown): ServerRefusal {
   const said =
-    isJsonObject(body) && typeof body["error"] === "string" ? body["error"] : `The server answered ${response.status}.`;
-  return { ok: false, status: response.status, error: said, body: isJsonObject(body) ? body : {} };
+    isJsonObject(body) && typeof body["error"] === "string" ? body["error"] : `The server answered ${status}.`;
+  return { ok: false, status, error: said, body: isJsonObject(body) ? body : {} };
 }
 
 function parseBody(text: string): unknown {

@@ -12,6 +12,7 @@ import type {
 import type { GatewaySettings } from "../config.ts";
 import type { View, ViewFile } from "../render/view.ts";
 import { registerCommands } from "./commands.ts";
+import { diagnose } from "./diagnose.ts";
 import { attempt } from "./failures.ts";
 import { listen } from "./listen.ts";
 import { historyEntry, type MessageReader, type RawMessage } from "./messages.ts";
@@ -23,6 +24,7 @@ export interface AdapterDependencies {
   settings: GatewaySettings["discord"];
   clock: Clock;
   log: Log;
+  sees_content: boolean;
 }
 
 /** Discord asks for at most this many messages of a history at once. */
@@ -34,7 +36,7 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): {
   adapter: ChannelAdapter;
   start(handlers: ChannelHandlers): void;
 } {
-  const { client, settings, log } = dependencies;
+  const { client, settings, log, clock, sees_content } = dependencies;
   const reader: MessageReader = { client, roles: settings.roles };
   const adapter: ChannelAdapter = {
     channel_type: "discord",
@@ -60,6 +62,7 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): {
       const changed = await registerCommands(client, settings.guild, commands);
       log.info("commands.registered", { changed, count: commands.length });
     },
+    diagnose: (place, user_id) => diagnose({ client, clock, sees_content, guild: settings.guild }, place, user_id),
     mention: (user_id) => `<@${user_id}>`,
     idAt: (milliseconds) =>
       SnowflakeUtil.generate({ timestamp: milliseconds, increment: 0n, workerId: 0n, processId: 0n }).toString(),

@@ -29,5 +29,5 @@ export async function connectDiscord(
   const ended = new Promise<string>((resolve) => {
     client.on(Events.ShardDisconnect, ({ code }) => resolve(closeWords(code)));
   });
-  return { ok: true, ...createDiscordAdapter({ client, settings, clock, log }), sees_content, ended };
+  return { ok: true, ...createDiscordAdapter({ client, settings, clock, log, sees_content }), sees_content, ended };
 }

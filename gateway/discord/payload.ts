@@ -26,7 +26,7 @@ const STYLES = {
 
 /** A view as Discord takes it. Nobody is alerted but the people it names; links get no preview. */
 export function payloadOf(view: View, extra_flags = 0): Payload {
-  const attachments = view.files.map((file, id) => ({ id, filename: file.name }));
+  const attachments = view.files.map((file, id) => ({ id: String(id), filename: file.name }));
   const common = { allowed_mentions: mentionsOf(view), attachments };
   if (view.kind === "card") {
     return {

@@ -2,6 +2,7 @@ import type { ChannelRoute } from "../../src/protocol/channel.ts";
 import { isAllowed } from "../allowed.ts";
 import type { HistoryEntry, InboundMessage } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
+import { workstreamIdFor } from "./conversation.ts";
 import { platformChannel } from "../routes.ts";
 
 export interface CatchUpSteps {
@@ -81,12 +82,19 @@ async function readMentions(gateway: Gateway, steps: CatchUpSteps, channel_id: s
   }
 }
 
+/** Whether a mention without a thread had one, which somebody has deleted with the answer. */
+async function wasAnswered({ server, adapter }: Gateway, message: InboundMessage): Promise<boolean> {
+  const ws_id = workstreamIdFor(adapter.channel_type, message.id);
+  const history = await server.history(message.author, ws_id, 1);
+  return history.ok && history.value.messages.length > 0;
+}
+
 async function handleMention(gateway: Gateway, steps: CatchUpSteps, { message }: HistoryEntry): Promise<void> {
   if (message === null) return;
   if (message.thread_id !== null) {
     const route = await gateway.routes.refresh(message.thread_id);
     // The thread is ours and its first message was accepted: there is nothing left to do.
     if (!route.ok || (route.value !== null && route.value.last_inbound_id !== null)) return;
-  }
+  } else if (await wasAnswered(gateway, message)) return;
   await steps.run(message.id, () => steps.handle(message));
 }

@@ -3,6 +3,7 @@ import type { ApproveBody } from "../../src/protocol/approval.ts";
 import { isJsonObject } from "../../src/protocol/json.ts";
 import type { Gateway } from "../gateway.ts";
 import { plainText } from "../render/defuse.ts";
+import { momentText } from "../render/figures.ts";
 import type { ServerRefusal } from "../server_request.ts";
 import { pressedId, tell, tellRefusal, workstreamOfPress } from "./common.ts";
 import { interaction } from "./interaction.ts";
@@ -46,8 +47,9 @@ export async function decide(
 function alreadyText(gateway: Gateway, cycle_id: string, refusal: ServerRefusal): string {
   const remembered = gateway.pending.decision(cycle_id);
   if (remembered !== null) return `This is decided already: ${remembered}.`;
-  const { approved, decided_by } = refusal.body;
+  const { approved, decided_by, decided_at } = refusal.body;
   const name = isJsonObject(decided_by) ? decided_by["name"] : null;
   if (typeof approved !== "boolean" || typeof name !== "string") return refusal.error;
-  return `This is already ${approved ? "approved" : "denied"} by **${plainText(name)}**.`;
+  const at = typeof decided_at === "string" ? ` at ${momentText(decided_at)}` : "";
+  return `This is already ${approved ? "approved" : "denied"} by **${plainText(name)}**${at}.`;
 }

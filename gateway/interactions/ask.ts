@@ -8,18 +8,19 @@ import { threadName } from "../render/thread_name.ts";
 import { textView } from "../render/view.ts";
 import type { ServerAnswer } from "../server_request.ts";
 import { pressedId, tell, tellRefusal } from "./common.ts";
-import { command, interaction } from "./interaction.ts";
+import { suggestModels } from "./session.ts";
+import { command, interaction, type Interaction } from "./interaction.ts";
 
 const QUESTION_LENGTH_MAX = 4000;
 const QUESTION_SHOWN_MAX = 1500;
 
-export const askCommand = command(
+const askWithoutSuggestions = command(
   {
     name: "ask",
     description: "Ask me something in a thread of its own",
     options: [
       { name: "message", description: "What you want", required: true, type: "text" },
-      { name: "model", description: "A model's alias", required: false, type: "text" },
+      { name: "model", description: "A model's alias", required: false, type: "text", suggests: true },
       { name: "file", description: "Something to look at", required: false, type: "file" },
     ],
   },
@@ -28,6 +29,8 @@ export const askCommand = command(
     await ask(gateway, press, press.values.get("message") ?? "", press.values.get("model") ?? null);
   },
 );
+
+export const askCommand: Interaction = { ...askWithoutSuggestions, suggest: suggestModels };
 
 /** "Ask about this" in a message's menu opens a form. */
 export const askAboutCommand = interaction({

@@ -5,6 +5,9 @@ import { decodeCustomId, type CustomId } from "../render/custom_id.ts";
 import { textView } from "../render/view.ts";
 import type { ServerAnswer, ServerRefusal } from "../server_request.ts";
 
+/** How the server speaks of conversations that are not there, or not for this person. */
+const UNKNOWN_WORKSTREAM = "Unknown workstream";
+
 /** What a press of one of these verbs is about; null for other presses. */
 export function pressedId(press: Press, kind: Press["kind"], verbs: readonly string[]): CustomId | null {
   if (press.kind !== kind) return null;
@@ -26,6 +29,12 @@ export async function workstreamOfPress(
   return route.ok ? { ok: true, value: route.value?.ws_id ?? null } : route;
 }
 
+/** Whether somebody administrates: the account must be able to approve, and where roles decide, the role be admin. */
+export async function isAdmin({ server }: Gateway, { id, role }: Press["person"]): Promise<boolean> {
+  const link = await server.linkOf(id);
+  return link.ok && link.value.scopes.split(",").includes("approve") && (role === null || role === "admin");
+}
+
 /** Says something to this person alone. */
 export function tell(press: Press, text: string): Promise<void> {
   return press.answer(textView(text), { private: true });
@@ -36,7 +45,7 @@ export async function tellRefusal(gateway: Gateway, press: Press, refusal: Serve
   if (refusal.status === 401 || refusal.status === 403 || refusal.status === 404) {
     const link = await gateway.server.linkOf(press.person.id);
     if (!link.ok && link.status === 404) return press.answer(unlinkedView(), { private: true });
-    if (refusal.status === 404) {
+    if (refusal.status === 404 && refusal.error === UNKNOWN_WORKSTREAM) {
       return tell(press, "This conversation belongs to somebody else, or has ended. Its owner may do this.");
     }
   }

@@ -8,6 +8,7 @@ const HELP = [
   "`/ask` a question in a thread of its own · `/status` how this conversation stands, and inviting others",
   "`/stop` · `/retry` · `/compact` make room · `/model` · `/close`",
   "`/memory` what I remember of you · `/grants` what I may do unasked · `/mcp` servers and tools",
+  "`/file` a file of this conversation’s folder · `/doctor` what I need to work here, for admins",
   "`/link` and `/unlink` your account",
 ].join("\n");
 

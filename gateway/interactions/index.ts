@@ -6,6 +6,8 @@ import { approveButtons } from "./approve.ts";
 import { askAboutCommand, askAboutForm, askCommand } from "./ask.ts";
 import { tell } from "./common.ts";
 import { denyReasonButton, denyReasonForm } from "./deny_reason.ts";
+import { doctorCommand } from "./doctor.ts";
+import { fileCommand } from "./file.ts";
 import { grantsCommand } from "./grants.ts";
 import { helpCommand } from "./help.ts";
 import type { Interaction } from "./interaction.ts";
@@ -47,6 +49,8 @@ const INTERACTIONS: readonly Interaction[] = [
   mcpCommand,
   memoryCommand,
   grantsCommand,
+  fileCommand,
+  doctorCommand,
   helpCommand,
 ];
 

@@ -1,5 +1,6 @@
-import type { Press } from "../channel_adapter.ts";
+import type { Press, SuggestRequest } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
+import { clip } from "../render/defuse.ts";
 import { inWorkstream, tell } from "./common.ts";
 import { command, interaction, type Interaction } from "./interaction.ts";
 
@@ -10,19 +11,34 @@ async function give(gateway: Gateway, press: Press, line: string): Promise<void>
   if (answer !== null) await tell(press, "Done; see the conversation.");
 }
 
+/** Models whose alias or name holds what is typed. */
+export async function suggestModels(
+  gateway: Gateway,
+  { person, typed }: SuggestRequest,
+): Promise<{ name: string; value: string }[]> {
+  const answer = await gateway.server.models(person);
+  if (!answer.ok) return [];
+  return answer.value.models
+    .map(({ alias, model }) => ({ name: clip(alias === model ? alias : `${alias}: ${model}`, 100), value: alias }))
+    .filter(({ name, value }) => value.length <= 100 && name.toLowerCase().includes(typed.toLowerCase()));
+}
+
 export const compactCommand = command(
   { name: "compact", description: "Summarise this conversation to make room" },
   (gateway, press) => give(gateway, press, "/compact"),
 );
 
-export const modelCommand = command(
-  {
-    name: "model",
-    description: "Show the models, or choose one for this conversation",
-    options: [{ name: "model", description: "A model's alias", required: false, type: "text" }],
-  },
-  (gateway, press) => give(gateway, press, `/model ${press.values.get("model") ?? ""}`.trim()),
-);
+export const modelCommand: Interaction = {
+  ...command(
+    {
+      name: "model",
+      description: "Show the models, or choose one for this conversation",
+      options: [{ name: "model", description: "A model's alias", required: false, type: "text", suggests: true }],
+    },
+    (gateway, press) => give(gateway, press, `/model ${press.values.get("model") ?? ""}`.trim()),
+  ),
+  suggest: suggestModels,
+};
 
 export const mcpCommand: Interaction = interaction<string>({
   parse: (press) => (press.kind === "command" && /^mcp (list|refresh)$/.test(press.id) ? press.id : null),

@@ -34,7 +34,8 @@ export async function closeForGonePlace(
 ): Promise<void> {
   const { server, adapter, routes, log } = gateway;
   log.info("place.gone", { channel_id: place.route_channel_id });
-  const person = place.asker ?? (await starterOf(gateway, place.route_channel_id));
+  const owner = await server.owner(place.route_channel_id);
+  const person = (owner.ok ? owner.value.channel_user_id : null) ?? place.asker;
   routes.forget(place.route_channel_id);
   if (place.kind === "thread") await server.close(undefined, place.ws_id, "The thread was deleted.");
   await server.removeRoute(place.route_channel_id);
@@ -47,14 +48,4 @@ export async function closeForGonePlace(
       "Your conversation’s thread was deleted, so I closed the conversation. Mention me in a channel to begin a new one.",
     ),
   );
-}
-
-/** Who wrote the message on which a thread was opened; null where that cannot be found out. */
-async function starterOf({ server, adapter }: Gateway, channel_id: string): Promise<string | null> {
-  const route = await server.route(channel_id);
-  if (!route.ok || route.value.parent_channel_id === null) return null;
-  const before = (BigInt(channel_id) - 1n).toString();
-  const history = await adapter.history(route.value.parent_channel_id, before, 1);
-  const first = history.ok ? history.value[0] : undefined;
-  return first?.message_id === channel_id ? (first.message?.author.id ?? null) : null;
 }

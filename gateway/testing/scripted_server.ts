@@ -31,6 +31,8 @@ export interface ScriptedServer {
   /** Other requests of note, as `METHOD /path` with their bodies. */
   calls: { name: string; actor: string; body: unknown }[];
   services: Map<string, { url: string }>;
+  /** The files of every workstream's folder, by path. */
+  files: Map<string, string>;
   refuse: Refusal;
   /** Keeps or broadcasts an event; answers its `seq`. */
   emit(ws_id: string, event: Event, extra?: Partial<ChannelFrame>): number;
@@ -57,6 +59,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     sent: [],
     calls: [],
     services: new Map(),
+    files: new Map(),
     refuse: () => null,
     emit: (ws_id, event, extra) => emit(server, state, ws_id, event, extra),
     dropStreams() {
@@ -218,6 +221,26 @@ function addWorkstreams(app: App, server: ScriptedServer, state: State): void {
     if (server.sent.some((one) => one.ws_id === ws_id && one.client_send_id === client_send_id)) return answer;
     server.sent.push({ ws_id, actor, message, client_send_id });
     return answer;
+  });
+  app.get(PATHS.channel_owner, (request) => {
+    const route = server.routes.get((request.params as Named)["channel_id"] ?? "");
+    return { channel_user_id: state.workstreams.get(route?.ws_id ?? "")?.owner ?? null };
+  });
+  app.get(PATHS.history, (request) => {
+    const { ws_id = "" } = request.params as Named;
+    const messages = server.sent.filter((one) => one.ws_id === ws_id).map(({ message: content }) => ({ content }));
+    return { ws_id, messages, cursor: 0, handoff_token: "" };
+  });
+  app.get(PATHS.models, () => ({
+    models: [
+      { alias: "default", model: "small", is_default: true },
+      { alias: "clever", model: "large", is_default: false },
+    ],
+  }));
+  app.get(PATHS.workspace_file, (request, reply) => {
+    const text = server.files.get((request.query as Named)["path"] ?? "");
+    if (text === undefined) return reply.code(404).send({ error: "There is no such file." });
+    return reply.type("application/octet-stream").send(Buffer.from(text));
   });
   app.post(PATHS.attachments, (request) => {
     server.calls.push({ name: "upload", actor: actorOf(request), body: request.body });

@@ -4,6 +4,7 @@ import type { Config } from "../config/load.ts";
 import { createApp } from "../http/app.ts";
 import { systemClock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
+import type { ModelsAnswer } from "../protocol/answers.ts";
 import { StoreError } from "../store/index.ts";
 import { compose, type Composition } from "./compose.ts";
 import { answersWithCrashPoints } from "./crash_points.ts";
@@ -34,6 +35,8 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     clock: systemClock,
     log: parts.log,
     withoutOwnSecrets: parts.withoutOwnSecrets,
+    models: () => modelsOf(parts),
+    workspaceOf: (row) => parts.services.workspaceOf(row),
     options: {
       host: config.server.host,
       version: packageVersion(),
@@ -63,6 +66,11 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
   await Promise.all([app.close(), parts.engine.stop(STOP_GRACE_MS)]);
   await parts.close(0);
   return 0;
+}
+
+function modelsOf({ services }: Composition): ModelsAnswer["models"] {
+  const { models, default_alias } = services.models();
+  return [...models.values()].map(({ alias, model }) => ({ alias, model, is_default: alias === default_alias }));
 }
 
 function refused(terminal: Terminal, sentence: string): number {

@@ -76,7 +76,7 @@ export interface ApproveRequest {
 export type ApproveResult =
   | { ok: true; cycle_id: string }
   | { ok: false; reason: "nothing_pending"; error: string }
-  | { ok: false; reason: "settled"; error: string; cycle_id: string; approved: boolean; decided_by: DecidedBy | null }
+  | { ok: false; reason: "settled"; error: string; cycle_id: string; approved: boolean; decided_by: DecidedBy | null; decided_at: string | null }
   /** A call or scope that does not belong to the cycle. */
   | { ok: false; reason: "invalid"; error: string };
 

@@ -106,6 +106,15 @@ export const HistoryAnswerSchema = Type.Object({
   handoff_token: Type.String(),
 });
 
+export const FileQuery = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 4096, description: "Relative to the workstream's folder" }),
+});
+
+export const ModelsAnswer = Type.Object({
+  models: Type.Array(Type.Object({ alias: Type.String(), model: Type.String(), is_default: Type.Boolean() })),
+});
+export type ModelsAnswer = Type.Static<typeof ModelsAnswer>;
+
 export const EventsQuery = Type.Object({
   last_event_id: Type.Optional(Type.String({ maxLength: 64, description: "The last event that the client has" })),
 });

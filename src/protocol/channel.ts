@@ -144,6 +144,10 @@ export const ChannelRouteAnswer = Type.Object({
   created: Type.String(),
 });
 
+/** The owner of what is shown in a place, on the same platform; null where the owner is not linked there. */
+export const ChannelOwnerAnswer = Type.Object({ channel_user_id: NullableText });
+export type ChannelOwnerAnswer = Type.Static<typeof ChannelOwnerAnswer>;
+
 export const ChannelRoutesAnswer = Type.Object({ routes: Type.Array(ChannelRouteAnswer) });
 
 export const PostedMessageAnswer = Type.Object({

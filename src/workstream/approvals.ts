@@ -47,7 +47,7 @@ function alreadyDecided(batch: Batch, call_id: string): ApproveResult {
   const approved = decision?.approved ?? false;
   const decided_by = decision?.decided_by ?? null;
   const error = `This call was already ${approved ? "approved" : "denied"} by ${decided_by?.name ?? "nobody"}.`;
-  return { ok: false, reason: "settled", error, cycle_id: batch.cycle_id ?? "", approved, decided_by };
+  return { ok: false, reason: "settled", error, cycle_id: batch.cycle_id ?? "", approved, decided_by, decided_at: null };
 }
 
 async function settle(
@@ -132,6 +132,7 @@ async function lateAnswer(actor: Workstream, cycle_id: string | null): Promise<A
     cycle_id: known.cycle_id,
     approved: approved === true,
     decided_by,
+    decided_at: decided,
   };
 }
 

@@ -68,18 +68,19 @@ test("decisions that come too late or to nothing are told who decided (APPR-12, 
   const approve = () => call("POST", `/v1/api/workstreams/${ws_id}/approve`, { approved: true });
   expect(await approve()).toMatchObject({ status: 409, body: { error: expect.any(String) } });
   const decided_by = { user_id: "u2", name: "Otto" };
+  const decided_at = "2026-12-01T12:03:00.000Z";
   rig.engine.approval = {
     ok: false,
     reason: "settled",
     error: "Already approved by Otto.",
     cycle_id: "c1",
-    decided_at: "2026-12-01T12:03:00.000Z",
+    decided_at,
     approved: true,
     decided_by,
   };
   expect(await approve()).toEqual({
     status: 409,
-    body: { error: "Already approved by Otto.", code: "conflict", cycle_id: "c1", approved: true, decided_by },
+    body: { error: "Already approved by Otto.", code: "conflict", cycle_id: "c1", approved: true, decided_by, decided_at },
   });
   rig.engine.approval = { ok: true, cycle_id: "c2" };
   expect(await approve()).toEqual({ status: 200, body: { status: "ok", cycle_id: "c2" } });
