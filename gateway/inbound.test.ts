@@ -28,6 +28,7 @@ test("only a typed mention of the bot begins something (DEVT-10, DEVT-11, REQ-DI
   expect(practice.threads("general")).toHaveLength(1);
 });
 
+// REQ-DISCORD-030
 test("an unlinked person gets one kind answer with a button that links (DEVT-20, DEVT-19)", async () => {
   await using bench = await startBench();
   const { practice, server } = bench;

@@ -124,7 +124,7 @@ test("a provider's own search gets the deferred tools, and what was found moves 
   expect(later.deferred).toHaveLength(8);
 });
 
-test("with thousands of tools a request stays small, whoever searches", () => {
+test("with thousands of tools a request stays small, whoever searches (REQ-TOOL-032)", () => {
   const catalog = catalogWith(Array.from({ length: 10 }, (_, index) => external(`s${index}`, numbered(500))));
   for (const native_search of [false, true]) {
     const { tools, deferred } = catalog.offered({ ...MAIN, native_search });
