@@ -118,7 +118,8 @@ export type ReviewAnswer =
 
 export type DeliverResult =
   | { ok: true; notification_id: string; deliveries: NotificationDelivery[] }
-  | { ok: false; notification_id: string; error: string; deliveries: NotificationDelivery[] };
+  /** `unknown`: it may have been delivered all the same. */
+  | { ok: false; notification_id: string; error: string; deliveries: NotificationDelivery[]; unknown?: true };
 
 export interface ToolSearchResult {
   /** The best of those that were not visible yet. */

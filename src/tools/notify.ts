@@ -90,7 +90,7 @@ async function run(kept: JsonValue, context: ToolContext): Promise<ToolOutput> {
   const { target, message, title } = asPlan(kept);
   const words = { target, message, ...(title === undefined ? {} : { title }) };
   const result = await context.deliver(words);
-  if (!result.ok) return { output: result.error, is_error: true, effect: "none" };
+  if (!result.ok) return { output: result.error, is_error: true, effect: result.unknown === true ? "unknown" : "none" };
   const { notification_id, deliveries } = result;
   return { output: "sent", is_error: false, effect: "done", notification: { notification_id, ...words, deliveries } };
 }

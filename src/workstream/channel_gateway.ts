@@ -11,8 +11,8 @@ const CAUSE_CHARACTERS_MAX = 500;
 
 export type GatewayAnswer =
   | { ok: true; deliveries: NotificationDelivery[] }
-  /** For the log alone. */
-  | { ok: false; cause: string };
+  /** `cause` is for the log alone. `unknown`: it may have delivered before it fell silent. */
+  | { ok: false; cause: string; unknown: boolean };
 
 /** Where a gateway takes notifications; null for a registered address that is not of HTTP. */
 export function notifyUrl(gateway_url: string): string | null {
@@ -38,10 +38,19 @@ export async function postNotification(
     });
     const text = await boundedText(response);
     if (response.status === 200) return deliveriesIn(text);
-    return { ok: false, cause: `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}` };
+    return { ok: false, cause: `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}`, unknown: false };
   } catch (error) {
-    return { ok: false, cause: describeError(error) };
+    return { ok: false, cause: describeError(error), unknown: mayHaveArrived(error) };
   }
+}
+
+/** Codes of a connection that broke after it was made. */
+const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
+/** Whether a gateway got the request and was cut off before its answer: it may have done what it was asked for. */
+function mayHaveArrived(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "TimeoutError" || ("code" in error && BROKEN.has(error.code)) || mayHaveArrived(error.cause);
 }
 
 async function boundedText(response: Response): Promise<string> {
@@ -57,7 +66,7 @@ async function boundedText(response: Response): Promise<string> {
 function deliveriesIn(text: string): GatewayAnswer {
   const body: unknown = JSON.parse(text);
   const results = isJsonObject(body) ? body["results"] : undefined;
-  if (!Array.isArray(results)) return { ok: false, cause: "The answer holds no list of results." };
+  if (!Array.isArray(results)) return { ok: false, cause: "The answer holds no list of results.", unknown: false };
   return { ok: true, deliveries: results.flatMap(deliveryIn) };
 }
 

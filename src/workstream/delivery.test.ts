@@ -162,6 +162,21 @@ test("a gateway that does not answer is left after its time, and the next one se
   expect(hanging.asked).toHaveLength(1);
 });
 
+test("a gateway that broke off is asked for longer, until it tells what became of the notification", async () => {
+  const returning = await gateways.open((count) => (count <= 4 ? null : answers(SENT)(count)));
+  await register(returning.url);
+  expect(await sender()(delivery())).toMatchObject({ ok: true, deliveries: SENT });
+  expect(returning.asked.map((one) => one.body["notification_id"])).toEqual(Array(5).fill("notification_1"));
+});
+
+test("where no gateway tells what became of a notification, nobody says that it was not delivered", async () => {
+  const dying = await gateways.open(() => null);
+  await register(dying.url);
+  const result = await sender()(delivery());
+  expect(result).toMatchObject({ ok: false, unknown: true, error: expect.stringContaining("is unknown") });
+  expect(await kept.store.notifications.get("notification_1")).toMatchObject({ state: "sending" });
+});
+
 test("the registry is read afresh for each attempt: a gateway that comes up meanwhile is found", async () => {
   const late = await gateways.open(answers(SENT));
   const failing = await gateways.open(async (count) => {

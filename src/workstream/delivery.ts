@@ -24,6 +24,10 @@ const RETRIES = 2;
 const FIRST_WAIT_MS = 1000;
 const WAIT_FACTOR = 3;
 
+/** Where a gateway broke off it is given the time of a restart: it finds out whether it had delivered. */
+const RETRIES_WHILE_UNKNOWN = 5;
+const WAIT_MS_MAX = 9000;
+
 /** For one gateway; its own limit is below that, so that a slow platform is reported and not cut off. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -35,6 +39,8 @@ const TOKEN_LIFETIME_S = 120;
 
 const FAILED =
   "The notification could not be delivered, so nobody was reached by it. Say in your answer what it would have told.";
+const UNKNOWN =
+  "Whether the notification was delivered is unknown: the gateway broke off while it sent it. Do not send it again; say in your answer what it tells.";
 const LIMIT = `${NOTIFICATIONS_PER_TURN_MAX} notifications were sent in this turn, which is the limit; this one was not sent. Say the rest in your answer.`;
 
 export interface DeliveryOptions {
@@ -64,7 +70,9 @@ export function createDelivery(options: DeliveryOptions): (delivery: Delivery) =
     if (known === null && !(await notifications.open(row, NOTIFICATIONS_PER_TURN_MAX))) {
       return { ok: false, notification_id, error: LIMIT, deliveries: [] };
     }
-    const deliveries = await attempts(row, signal, options);
+    const { deliveries, unknown } = await attempts(row, signal, options);
+    // What may have been delivered keeps its place and stays open: whoever asks again under its name finds out.
+    if (unknown) return { ok: false, notification_id, error: UNKNOWN, deliveries: [], unknown: true };
     await notifications.settle(notification_id, isSent(deliveries) ? "sent" : "failed", deliveries);
     return resultOf(notification_id, deliveries);
   };
@@ -102,25 +110,36 @@ function firstCharacters(text: string, count: number): string {
 
 class NotDelivered extends Error {}
 
-/** What the gateway that sent it reported, or nothing after the last attempt. */
+/** The attempts at one notification. */
+interface Attempts {
+  /** What the gateway that sent it reported; empty after the last attempt. */
+  deliveries: NotificationDelivery[];
+  /** A gateway broke off in one of them, and no later one told what became of it. */
+  unknown: boolean;
+}
+
 async function attempts(
   row: NotificationRow,
   signal: AbortSignal,
   options: DeliveryOptions,
-): Promise<NotificationDelivery[]> {
+): Promise<Attempts> {
+  const progress: Attempts = { deliveries: [], unknown: false };
   try {
-    return await pRetry(() => attempt(row, signal, options), {
-      retries: RETRIES,
+    const deliveries = await pRetry(() => attempt(row, signal, options, progress), {
+      retries: RETRIES_WHILE_UNKNOWN,
       minTimeout: options.first_wait_ms ?? FIRST_WAIT_MS,
+      maxTimeout: WAIT_MS_MAX,
       factor: WAIT_FACTOR,
       randomize: false,
       signal,
-      shouldRetry: ({ error }) => error instanceof NotDelivered,
+      shouldRetry: ({ error, attemptNumber }) =>
+        error instanceof NotDelivered && (attemptNumber <= RETRIES || progress.unknown),
     });
+    return { deliveries, unknown: false };
   } catch (error) {
     // A stop leaves the row open: the next start takes it up. All else gives the place back.
     if (isShutdown(signal)) throw error;
-    if (error instanceof NotDelivered) return [];
+    if (error instanceof NotDelivered) return progress;
     await options.store.notifications.settle(row.notification_id, "failed", []);
     throw error;
   }
@@ -130,6 +149,7 @@ async function attempt(
   row: NotificationRow,
   signal: AbortSignal,
   options: DeliveryOptions,
+  progress: Attempts,
 ): Promise<NotificationDelivery[]> {
   const { store, clock, log, jwt_secret } = options;
   signal.throwIfAborted();
@@ -145,8 +165,9 @@ async function attempt(
   } as const;
   const token = await mintJwt(secret, clock, claims);
   for (const gateway of gateways.slice(0, GATEWAYS_PER_ATTEMPT_MAX)) {
-    const deliveries = await askGateway(gateway, token, row, signal, options);
-    if (isSent(deliveries)) return deliveries;
+    const answer = await askGateway(gateway, token, row, signal, options);
+    if (isSent(answer.deliveries)) return answer.deliveries;
+    progress.unknown ||= answer.unknown;
   }
   throw new NotDelivered("No gateway delivered the notification.");
 }
@@ -157,7 +178,7 @@ async function askGateway(
   row: NotificationRow,
   signal: AbortSignal,
   options: DeliveryOptions,
-): Promise<NotificationDelivery[]> {
+): Promise<Attempts> {
   const { notification_id } = row;
   const endpoint = notifyUrl(url);
   if (endpoint === null) {
@@ -166,15 +187,15 @@ async function askGateway(
       service_id,
       cause: "Its address is not of http or https.",
     });
-    return [];
+    return { deliveries: [], unknown: false };
   }
   const timeout = AbortSignal.timeout(options.request_timeout_ms ?? REQUEST_TIMEOUT_MS);
   const answer = await postNotification(endpoint, token, requestOf(row), AbortSignal.any([signal, timeout]));
   signal.throwIfAborted();
-  if (answer.ok && isSent(answer.deliveries)) return answer.deliveries;
+  if (answer.ok && isSent(answer.deliveries)) return { deliveries: answer.deliveries, unknown: false };
   const cause = answer.ok ? JSON.stringify(answer.deliveries) : answer.cause;
   options.log.warn("notification.gateway_failed", { notification_id, service_id, url, cause });
-  return [];
+  return { deliveries: [], unknown: !answer.ok && answer.unknown };
 }
 
 function requestOf({ notification_id, ws_id, target, title, message }: NotificationRow): NotifyRequest {

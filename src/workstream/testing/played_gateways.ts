@@ -1,8 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a played gateway answers to its nth request. */
-export type Play = (count: number) => { status: number; body: string } | Promise<{ status: number; body: string }>;
+/** What a played gateway answers to its nth request; null: it hangs up, as one that is killed. */
+export type Play = (count: number) => PlayedAnswer | null | Promise<PlayedAnswer | null>;
+
+interface PlayedAnswer {
+  status: number;
+  body: string;
+}
 
 export interface PlayedGateway {
   url: string;
@@ -30,7 +35,8 @@ export function playedGateways(): PlayedGateways {
       const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
         asked.push({ body: JSON.parse(await bodyOf(request)), authorization: request.headers.authorization });
         const answer = await play(asked.length);
-        response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+        if (answer === null) response.destroy();
+        else response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
       };
       const server = createServer((request, response) => void respond(request, response));
       servers.push(server);
