@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { startEngine } from "../../test/support/engine_rig.ts";
 import { echo, recorder } from "../../test/support/little_tools.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { RegisteredTool } from "../catalog/catalog.ts";
 import { schemaCheck } from "../catalog/schema_check.ts";

@@ -37,8 +37,10 @@ export async function executeCall(
   }
   if (resumed && tool.resume === undefined && call.effect === "side_effect") return unknownOutcome(call);
   try {
-    const run = resumed && tool.resume !== undefined ? tool.resume : tool.execute;
-    return finish(call, await run.call(tool, call.plan, context), context.output_limit, redact);
+    const output = await (resumed && tool.resume !== undefined
+      ? tool.resume(call.plan, context)
+      : tool.execute(call.plan, context));
+    return finish(call, output, context.output_limit, redact);
   } catch (error) {
     if (context.signal.aborted) {
       return cancelledResult({ id: call.call_id, name: call.name, arguments: "" }, true, call.effect !== "none");

@@ -5,7 +5,7 @@ import type { PrepareContext } from "../contracts/tool.ts";
 import { sha256 } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { ApprovalItem } from "../protocol/approval.ts";
-import type { JsonObject } from "../protocol/json.ts";
+import type { JsonObject, JsonValue } from "../protocol/json.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { WorkstreamKind } from "../protocol/workstream.ts";
 import { parseArguments } from "./arguments.ts";
@@ -81,7 +81,7 @@ async function prepareWith(
   const { name, primary_key } = entry.definition;
   const preparation = await entry.tool.prepare(args, context);
   if (!preparation.ok) return settled(call, preparation.error);
-  const subject = preparation.subject ?? String(args[primary_key] ?? "");
+  const subject = preparation.subject ?? subjectOf(args[primary_key]);
   const approval_label = preparation.approval_label ?? name;
   const { effect, needs_approval } = preparation;
   const verdict = decide({ name, approval_label, subject, effect, needs_approval, rescued }, policy);
@@ -112,6 +112,11 @@ async function prepareWith(
       approval_label,
     },
   };
+}
+
+function subjectOf(value: JsonValue | undefined): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function settled(call: ToolCall, error: string, denied = false): PreparedCall {

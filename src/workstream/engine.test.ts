@@ -243,7 +243,7 @@ test("a call that had started when the server stopped is not run again; the mode
 
 test("always for a tool is remembered in that workstream alone", async () => {
   const done: string[] = [];
-  const { engine, open, provider } = await start({ tools: [recorder(done)] });
+  const { engine, watch, provider } = await start({ tools: [recorder(done)] });
   provider.script(
     calls({ name: "record", arguments: { text: "1" } }),
     calls({ name: "record", arguments: { text: "2" } }),
@@ -251,15 +251,13 @@ test("always for a tool is remembered in that workstream alone", async () => {
   );
   const created = await engine.create({ user_id: "u1" });
   if (!created.ok) throw new Error(created.error);
-  const { watch } = await import("../../test/support/engine_rig.ts");
-  const ws = watch(engine, created.workstream.ws_id);
+  const ws = watch(created.workstream.ws_id);
   await ws.say("go");
   await ws.until(() => ws.types().includes("approve_request"));
   await engine.approve(ws.ws_id, { ...yes(), always: true });
   await ws.turnEnded();
   expect(done).toEqual(["1", "2"]);
   expect(ws.types().filter((type) => type === "approve_request")).toHaveLength(1);
-  void open;
 });
 
 // REQ-ENGINE-013

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Breakers } from "../../src/agent/breaker.ts";
 import { createCatalog, type Catalog } from "../../src/catalog/catalog.ts";
 import type { ToolSearchSettings } from "../../src/catalog/tool_search.ts";
-import type { Frame } from "../../src/contracts/engine.ts";
+import type { EngineFailure, Frame } from "../../src/contracts/engine.ts";
 import type { ExternalServers } from "../../src/contracts/external_tools.ts";
 import type { ModelRegistry } from "../../src/agent/models.ts";
 import type { ModelSettings, Provider } from "../../src/contracts/provider.ts";
@@ -16,7 +16,8 @@ import { createStreamRedactors } from "../../src/lib/redact_stream.ts";
 import { openWorkspace } from "../../src/lib/workspace.ts";
 import type { KeptEvent } from "../../src/protocol/event.ts";
 import type { ToolDefinition } from "../../src/protocol/tool_definition.ts";
-import { openStore } from "../../src/store/index.ts";
+import type { SendAnswer } from "../../src/protocol/workstream.ts";
+import { openStore, type SqliteStore } from "../../src/store/index.ts";
 import { Bus } from "../../src/workstream/bus.ts";
 import { WorkstreamEngine } from "../../src/workstream/engine.ts";
 import type { EngineServices, EngineSettings } from "../../src/workstream/services.ts";
@@ -83,12 +84,83 @@ export function engineModels(...models: [ModelSettings, ...ModelSettings[]]): ()
   return () => ({ default_alias: first.alias, fallback: others.map(({ alias }) => alias), agent_alias: null, models: byAlias });
 }
 
+/** A workstream as a test looks at it. */
+export interface WatchedWorkstream {
+  ws_id: string;
+  /** Everything that was told since the watch began. */
+  frames: readonly Frame[];
+  kept(): KeptEvent[];
+  types(): KeptEvent["type"][];
+  /** Resolves when the frames so far satisfy the predicate. */
+  until(found: (frames: readonly Frame[]) => boolean): Promise<void>;
+  /** Resolves when its own turn number `count` since the watch began has ended. */
+  turnEnded(count?: number): Promise<void>;
+  say(content: string, client_send_id?: string | null): Promise<SendAnswer | EngineFailure>;
+  /** The first entry of this type; throws where none was told. */
+  one<T extends KeptEvent["type"]>(type: T): Extract<KeptEvent, { type: T }>;
+}
+
+/** An engine under test and what it stands on. */
+export interface EngineRig {
+  engine: WorkstreamEngine;
+  store: SqliteStore;
+  provider: ScriptedProvider;
+  catalog: Catalog;
+  folder: string;
+  bus: Bus;
+  services: EngineServices;
+  /** As after a kill: nothing is wound up, the store's file is let go. */
+  crash: () => Promise<void>;
+  close: () => Promise<void>;
+  /** A workstream of its own, and what happens in it. */
+  open: (request?: {
+    auto_approve?: boolean;
+    auto_approve_tools?: string[];
+    ws_id?: string;
+  }) => Promise<WatchedWorkstream>;
+  watch: (ws_id: string) => WatchedWorkstream;
+}
+
 /** The real engine on a real store in a temporary folder, with a provider that plays scripts. */
-export async function startEngine(options: EngineRigOptions = {}) {
+export async function startEngine(options: EngineRigOptions = {}): Promise<EngineRig> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "turnstone-engine-"));
   const store = await openStore({ path: join(folder, "turnstone.db") });
-  const bus = new Bus();
   const provider = options.provider ?? new ScriptedProvider();
+  const services = servicesOf(options, folder, store, provider);
+  const { bus, catalog } = services;
+  const engine = new WorkstreamEngine(services);
+  return {
+    engine,
+    store,
+    provider,
+    catalog,
+    folder,
+    bus,
+    services,
+    async crash() {
+      await engine.stop(0);
+      await store.close();
+    },
+    async close() {
+      await engine.stop(0);
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    async open(request = {}) {
+      const created = await engine.create({ user_id: null, ...request });
+      if (!created.ok) throw new Error(created.error);
+      return watch(engine, created.workstream.ws_id);
+    },
+    watch: (ws_id) => watch(engine, ws_id),
+  };
+}
+
+function servicesOf(
+  options: EngineRigOptions,
+  folder: string,
+  store: SqliteStore,
+  provider: ScriptedProvider,
+): EngineServices {
   const clock = options.clock ?? systemClock;
   const tools = options.tools ?? [];
   const model = engineModel({}, { context_window: options.context_window ?? 128_000, ...options.capabilities });
@@ -98,9 +170,9 @@ export async function startEngine(options: EngineRigOptions = {}) {
     new Set(),
     options.tool_search,
   );
-  const services: EngineServices = {
+  return {
     store,
-    bus,
+    bus: new Bus(),
     providers: new Map([provider, ...(options.providers ?? [])].map((one) => [one.name, one])),
     breakers: new Breakers(clock),
     clock,
@@ -144,37 +216,10 @@ export async function startEngine(options: EngineRigOptions = {}) {
       (() => Promise.resolve({ ok: false, notification_id: "", error: "no gateway", deliveries: [] })),
     external_servers: options.external_servers?.(catalog, options.log ?? silentLog) ?? null,
   };
-  const engine = new WorkstreamEngine(services);
-  return {
-    engine,
-    store,
-    provider,
-    catalog,
-    folder,
-    bus,
-    services,
-    /** As after a kill: nothing is wound up, the store's file is let go. */
-    async crash() {
-      await engine.stop(0);
-      await store.close();
-    },
-    async close() {
-      await engine.stop(0);
-      await store.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-    /** A workstream of its own, and what happens in it. */
-    open: async (request: { auto_approve?: boolean; auto_approve_tools?: string[]; ws_id?: string } = {}) => {
-      const created = await engine.create({ user_id: null, ...request });
-      if (!created.ok) throw new Error(created.error);
-      return watch(engine, created.workstream.ws_id);
-    },
-    watch: (ws_id: string) => watch(engine, ws_id),
-  };
 }
 
 /** Records the frames of a workstream and waits for them. */
-export function watch(engine: WorkstreamEngine, ws_id: string) {
+export function watch(engine: WorkstreamEngine, ws_id: string): WatchedWorkstream {
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
   engine.bus.subscribe(ws_id, (frame) => {
@@ -198,10 +243,9 @@ export function watch(engine: WorkstreamEngine, ws_id: string) {
     kept,
     until,
     types: () => kept().map((event) => event.type),
-    /** Resolves when its own turn number `count` since the watch began has ended. */
     turnEnded: (count = 1) =>
       until((all) => all.filter((frame) => frame.child === null && frame.event.type === "turn_ended").length >= count),
-    say: (content: string, client_send_id: string | null = null) =>
+    say: (content, client_send_id = null) =>
       engine.send(ws_id, { content, client_send_id, attachments: [], sender: null, source: "api" }),
     one<T extends KeptEvent["type"]>(type: T): Extract<KeptEvent, { type: T }> {
       const found = kept().find((event) => event.type === type);
