@@ -44,7 +44,7 @@ function namesOf(tools: readonly ExternalTool[]): string[] {
   return tools.map((tool) => tool.own_name);
 }
 
-test("servers connect side by side, and those that fail harm no other (MCP-02, MCP-07)", async () => {
+test("servers connect side by side, and those that fail harm no other (MCP-02, MCP-07, REQ-MCP-003)", async () => {
   const { manager, call } = start({
     missing: program("/no/such/program"),
     ending: hostile({ exit_code: 3 }),
@@ -87,7 +87,7 @@ test("a slow server does not delay others, and is taken when it comes (MCP-03)",
   expect(state("never")?.state).toBe("unavailable");
 });
 
-test("a server that dies in a call gives an error at once, and comes back (MCP-04)", async () => {
+test("a server that dies in a call gives an error at once, and comes back (MCP-04, REQ-MCP-004)", async () => {
   const { manager, call, state, until, pictures } = start({ frail: hostile(), steady: hostile() });
   await manager.settled();
   const crashed = ran(await call("mcp__frail__crash"));
@@ -125,7 +125,7 @@ test("names beyond what providers take are shortened and mapped back (MCP-05)", 
   expect(called.map((message) => (message["params"] as JsonObject)["name"])).toEqual(tools.map((tool) => tool.name));
 });
 
-test("full names that collide are told, and one tool is left (MCP-07)", async () => {
+test("full names that collide are told, and one tool is left (MCP-07, REQ-MCP-005)", async () => {
   const { manager, state } = start({
     a: hostile({ tools: [{ name: "_x", inputSchema: {} }] }),
     a_: hostile({ tools: [{ name: "x", inputSchema: {} }] }),
@@ -136,10 +136,12 @@ test("full names that collide are told, and one tool is left (MCP-07)", async ()
 });
 
 test("every page is read, up to a limit (MCP-09, MCP-30)", async () => {
+  const tools_file = join(folder(), "tools.json");
   const tools = Array.from({ length: 1200 }, (_, index) => ({ name: `t${index}`, inputSchema: {}, description: "d".repeat(100) }));
+  writeFileSync(tools_file, JSON.stringify(tools));
   const { manager, state } = start({
     paged: hostile({ page_size: 4 }),
-    huge: hostile({ tools, page_size: 300 }),
+    huge: hostile({ tools_file, page_size: 300 }),
     rude: hostile({ tools: [{ name: "talk", description: `a\u0000\u001b[31m\u202eb${"c".repeat(100_000)}`, inputSchema: {} }] }),
   });
   await manager.settled();
@@ -170,7 +172,7 @@ test("one bad schema costs one tool (MCP-14)", async () => {
   expect(ran(await call("odd", { text: "called" })).output).toBe("called");
 });
 
-test("a storm of notifications costs a few looks, and the last state wins (MCP-12, MCP-13)", async () => {
+test("a storm of notifications costs a few looks, and the last state wins (MCP-12, MCP-13, REQ-MCP-006)", async () => {
   const place = folder();
   const tools_file = join(place, "tools.json");
   const record = join(place, "record");
@@ -218,56 +220,6 @@ test("servers that do not push are looked at now and then", async () => {
   await until(() => namesOf(manager.tools()).includes("two"));
 });
 
-test.each([
-  ["text", { content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }, "a\nb", false],
-  ["nothing", { content: [] }, "(no output)", false],
-  ["an answer without content", {}, "(no output)", false],
-  ["structured content alone (MCP-17)", { content: [], structuredContent: { n: 1 } }, '{\n  "n": 1\n}', false],
-  ["text in spite of a promised structure (MCP-16)", { content: [{ type: "text", text: "plain" }] }, "plain", false],
-  ["an error (MCP-19)", { isError: true, content: [{ type: "text", text: "no luck" }] }, "Error: no luck", true],
-  ["a sentence that sounds like a lost session (MCP-23)", { isError: true, content: [{ type: "text", text: "session not found" }] }, "Error: session not found", true],
-  ["a sound (MCP-18)", { content: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] }, "[audio: audio/wav, 3 bytes]", false],
-  [
-    "an embedded text (MCP-18)",
-    { content: [{ type: "resource", resource: { uri: "file:///a.txt", text: "inside" } }] },
-    "[resource file:///a.txt]\ninside",
-    false,
-  ],
-  [
-    "an embedded blob (MCP-18)",
-    { content: [{ type: "resource", resource: { uri: "x://b", blob: "AAAAAA==", mimeType: "application/zip" } }] },
-    "[resource x://b: application/zip, 4 bytes]",
-    false,
-  ],
-  [
-    "a link (MCP-18)",
-    { content: [{ type: "resource_link", uri: "file:///c", name: "c", mimeType: "text/plain", size: 12 }] },
-    "[link to a resource: c file:///c (text/plain; 12 bytes)]",
-    false,
-  ],
-  ["something new", { content: [{ type: "hologram" }, null, 7] }, "[content of an unknown kind: hologram]", false],
-])("a result that is %s", async (_name, result, output, is_error) => {
-  const tools = [{ name: "give", inputSchema: {}, outputSchema: { $ref: "#/$defs/nowhere", $schema: "https://json-schema.org/draft/2020-12/schema" } }];
-  const { manager, call } = start({ s: hostile({ tools }) });
-  await manager.settled();
-  expect(ran(await call("give", { result }))).toMatchObject({ output, is_error, effect: "done" });
-});
-
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-
-test("a picture goes to a model that sees, and is described to one that does not (MCP-18)", async () => {
-  const { manager, call, bench } = start({ s: hostile() });
-  await manager.settled();
-  const result = { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }, { type: "image", data: "AAAA", mimeType: "image/png" }] };
-  const seen = ran(await call("give", { result }));
-  expect(seen.output).toBe("[image: image/png, 70 bytes]\n[image: image/png, 3 bytes; its bytes are no picture]");
-  expect(seen.images).toMatchObject([{ media_type: "image/png", width: 1, height: 1 }]);
-  expect(bench.attachments.size).toBe(1);
-  const blind = ran(await call("give", { result }, { model: { supports_vision: false } }));
-  expect(blind.images).toEqual([]);
-  expect(blind.output).not.toContain(PIXEL.slice(0, 20));
-});
-
 test("errors of the protocol are told in the server's words (MCP-19)", async () => {
   const { manager, call } = start({ s: hostile() });
   await manager.settled();
@@ -292,7 +244,7 @@ test("progress keeps a call alive beyond its limit, and is shown (MCP-20)", asyn
   expect(bench.chunks[0]).toBe("step 1 (1 of 8)\n");
 });
 
-test("a call without an answer ends at its limit, and the server is told (MCP-20, MCP-21)", async () => {
+test("a call without an answer ends at its limit, and the server is told (MCP-20, MCP-21, REQ-MCP-007)", async () => {
   const record = join(folder(), "record");
   const { manager, call } = start({ s: hostile({ record }) });
   await manager.settled();
@@ -352,10 +304,11 @@ test("requests of a server are answered or refused (MCP-27)", async () => {
   }
 });
 
+/** Whether it runs; one that nobody has buried yet does not. */
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !stat.slice(stat.lastIndexOf(")")).startsWith(") Z");
   } catch {
     return false;
   }
