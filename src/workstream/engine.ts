@@ -232,10 +232,20 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   // One that cannot be read must not keep the others, and the server, from their work.
   async #carryOn(ws_id: string): Promise<void> {
     try {
-      (await this.#registry.get(ws_id))?.start();
+      const actor = await this.#registry.get(ws_id);
+      if (actor === null) return;
+      if (await this.#isWanted(actor.row)) actor.start();
+      else await actor.cancel(true);
     } catch (error) {
       this.#services.log.error("turn.not_recovered", { ws_id, error });
     }
+  }
+
+  /** A sub-agent works for a call of its parent. Where a crash came between the end of that call and of its sub-agent, nobody waits for it. */
+  async #isWanted({ parent_ws_id, parent_call_id }: WorkstreamRow): Promise<boolean> {
+    if (parent_ws_id === null) return true;
+    const turn = (await this.#registry.get(parent_ws_id))?.conversation.turn ?? null;
+    return turn !== null && turn.open_calls.some(({ id }) => id === parent_call_id && !turn.results.has(id));
   }
 
   async stop(grace_ms: number): Promise<void> {

@@ -47,3 +47,14 @@ test("a workstream that cannot be read does not keep the others from going on", 
   await ws.turnEnded();
   expect(ws.one("assistant").content).toBe("Here I am.");
 });
+
+test("a sub-agent whose parent was stopped just before a crash does not go on by itself", async () => {
+  const rig = await start();
+  await rig.store.workstreams.create(rowOf("parent"));
+  await unfinished(rig, "child", { kind: "task", parent_ws_id: "parent", parent_call_id: "c1" });
+  const ws = rig.watch("child");
+  await rig.engine.recover();
+  await ws.turnEnded();
+  expect(ws.one("turn_ended").outcome).toBe("cancelled");
+  expect(rig.provider.requests).toEqual([]);
+});
