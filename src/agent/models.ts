@@ -31,3 +31,15 @@ export function costOf(settings: ModelSettings, usage: Usage): number | undefine
   const total = plain * input + usage.completion_tokens * output + cache_read * read_price + cache_write * write_price;
   return total / 1_000_000;
 }
+
+/** USD for what several models used; undefined when a price is missing, since the rest would pass for the whole. */
+export function costOfAll(registry: ModelRegistry, by_model: ReadonlyMap<string, Usage>): number | undefined {
+  let sum = 0;
+  for (const [alias, usage] of by_model) {
+    const settings = registry.models.get(alias);
+    const cost = settings === undefined ? undefined : costOf(settings, usage);
+    if (cost === undefined) return undefined;
+    sum += cost;
+  }
+  return sum;
+}

@@ -48,8 +48,8 @@ export interface TurnProgress {
   /** `seq` of each call's `tool_started`. */
   started: Map<string, number>;
   results: Map<string, ToolResultEvent>;
-  /** What the turn used: its last model call, and all of them together; null before the first. */
-  usage: { last: Usage; sum: Usage; model_alias: string } | null;
+  /** What the turn used: its last model call, and all of them together by model; null before the first. */
+  usage: { last: Usage; by_model: Map<string, Usage>; model_alias: string } | null;
   /** The last entry was an `assistant` that asked for nothing, with this stop reason. */
   answered: string | null;
 }
@@ -229,8 +229,11 @@ function applyAssistant(conversation: Conversation, entry: JournalEntry): void {
   if (turn === null) return;
   turn.model_calls += 1;
   if (event.stop_reason !== "cancelled") {
-    const sum = turn.usage === null ? event.usage : addUsage(turn.usage.sum, event.usage);
-    turn.usage = { last: event.usage, sum, model_alias: event.model_alias };
+    const { usage, model_alias } = event;
+    const by_model = turn.usage?.by_model ?? new Map<string, Usage>();
+    const before = by_model.get(model_alias);
+    by_model.set(model_alias, before === undefined ? usage : addUsage(before, usage));
+    turn.usage = { last: usage, by_model, model_alias };
   }
   turn.open_calls = event.tool_calls;
   turn.batch = null;

@@ -23,7 +23,7 @@ import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices, EngineSettings } from "../workstream/services.ts";
 import { servicesWithCrashPoints, storeWithCrashPoints, toolsWithCrashPoints } from "./crash_points.ts";
 import { createExternalServers } from "./external_servers.ts";
-import { createModelRegistry } from "./model_registry.ts";
+import { createModelRegistry, watchModels } from "./model_registry.ts";
 import { openConfiguredStore } from "./store_access.ts";
 import { promptInputs, workspaceOf } from "./surroundings.ts";
 
@@ -41,7 +41,7 @@ export interface Composition {
   notices: string[];
   /** Finds out whether commands can be kept in; turns wait for it. */
   trySandbox(): Promise<void>;
-  /** Begins to connect MCP servers; waits for none. */
+  /** Begins to connect MCP servers, and to look whether the models are there; waits for none. */
   startServers(): void;
   close(grace_ms: number): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   const log = openLog(config, redact);
   const store = storeWithCrashPoints(await openConfiguredStore(config));
   const providers = createProviders();
-  const { registry, found } = await createModelRegistry(config, providers);
+  const models = await createModelRegistry(config, providers);
   const env = commandEnvironment(config);
   const spawner = createSpawner({ env });
   const isolation: Isolation = { sandbox: null, required: true, reason: "The sandbox has not been tried yet." };
@@ -77,7 +77,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     agent_max_turns: config.tools.agent_max_turns,
     spawner,
     settings,
-    models: () => registry,
+    models: () => models.current(),
     workspaceOf: (row) => workspaceOf(row, config, store),
     promptInputs: (row, workspace) => promptInputs(row, workspace, settings, store),
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
@@ -85,6 +85,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   };
   if (config.notify.on_done === "dm") tellWhenDone(services);
   const engine = new WorkstreamEngine(servicesWithCrashPoints(services));
+  const probing = new AbortController();
   return {
     engine,
     store,
@@ -93,14 +94,18 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     jwt_secret,
     withoutOwnSecrets: createOwnRedactor(secrets),
     services,
-    notices: modelNotices(found, registry.default_alias),
+    notices: modelNotices(models.found, models.current().default_alias),
     async trySandbox() {
       Object.assign(isolation, await composeSandbox(config, env, spawner));
       if (isolation.sandbox === null) log.warn("sandbox.absent", { reason: isolation.reason });
       sandboxTried.resolve();
     },
-    startServers: () => servers?.start(),
+    startServers() {
+      servers?.start();
+      watchModels(models, services, probing.signal).catch((error: unknown) => log.error("model.probing_failed", { error }));
+    },
     async close(grace_ms) {
+      probing.abort();
       await engine.stop(grace_ms);
       await servers?.close();
       await spawner.close();

@@ -18,6 +18,14 @@ export interface Capabilities {
   token_param: "max_tokens" | "max_completion_tokens" | "max_output_tokens";
 }
 
+/** Where what is believed of a model comes from. */
+export interface CapabilityOrigin {
+  /** The beginning of its name that the table knows; null for a model that it does not, which gets what is safe. */
+  known_as: string | null;
+  /** The keys that the configuration set. */
+  configured: readonly string[];
+}
+
 /** One model that can be called: where it is and what it can do. */
 export interface ModelSettings {
   alias: string;
@@ -27,6 +35,8 @@ export interface ModelSettings {
   base_url: string;
   api_key: string;
   capabilities: Capabilities;
+  /** Why that is believed; absent where nobody is asked, as with the demo. */
+  believed?: CapabilityOrigin;
   effort: string;
   temperature: number | null;
   /** USD per million tokens; null when unknown. */

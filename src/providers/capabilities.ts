@@ -149,10 +149,19 @@ const LONGEST_FIRST = TABLE.toSorted(([one], [other]) => other.length - one.leng
  * tool search belong to the vendor's own wire format, except for chat completions' search models.
  */
 export function capabilitiesOf(provider: string, model: string, overrides: Partial<Capabilities> = {}): Capabilities {
+  const known = entryOf(model)?.[1] ?? unknownOf(provider);
+  return { ...known, ...reachable(provider, model, known), ...overrides };
+}
+
+/** The beginning of the name by which the table knows a model; null when it does not. */
+export function knownAs(model: string): string | null {
+  return entryOf(model)?.[0] ?? null;
+}
+
+function entryOf(model: string): (typeof TABLE)[number] | undefined {
   // Brokers put the vendor before the name, as in `openai/gpt-5`.
   const name = model.replace(/^(openai|anthropic)\//, "");
-  const known = LONGEST_FIRST.find(([beginning]) => name.startsWith(beginning))?.[1] ?? unknownOf(provider);
-  return { ...known, ...reachable(provider, model, known), ...overrides };
+  return LONGEST_FIRST.find(([beginning]) => name.startsWith(beginning));
 }
 
 function unknownOf(provider: string): Capabilities {

@@ -1,4 +1,4 @@
-import { costOf, modelChain } from "../agent/models.ts";
+import { costOfAll, modelChain } from "../agent/models.ts";
 import type { TurnProgress } from "../agent/projection.ts";
 import { isShutdown, type TurnPort } from "../agent/turn_port.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
@@ -81,9 +81,11 @@ async function policyOf(actor: Workstream): Promise<PolicyInputs> {
 function statusOf(actor: Workstream, turn: TurnProgress): StatusEvent | null {
   const { usage, started_at } = turn;
   if (usage === null) return null;
-  const settings = modelsOf(actor)[0];
+  const registry = actor.services.models();
+  // The model that answered last, which a fallback may have been.
+  const settings = registry.models.get(usage.model_alias) ?? modelsOf(actor)[0];
   const { context_window } = settings?.capabilities ?? { context_window: 0 };
-  const cost = settings === undefined ? undefined : costOf(settings, usage.sum);
+  const cost = costOfAll(registry, usage.by_model);
   const { prompt_tokens, completion_tokens, total_tokens, cache_creation_tokens, cache_read_tokens } = usage.last;
   return {
     type: "status",

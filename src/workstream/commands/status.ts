@@ -1,3 +1,5 @@
+import { timestamp } from "../../lib/clock.ts";
+import type { Workstream } from "../actor.ts";
 import { dashboardRow } from "../dashboard.ts";
 import type { Command } from "./command.ts";
 
@@ -6,7 +8,7 @@ export const status: Command = {
   name: "status",
   usage: "/status",
   summary: "shows where this workstream stands",
-  run({ actor }) {
+  async run({ actor }) {
     const row = dashboardRow(actor.row, actor, actor.services);
     const lines = [
       `Workstream ${row.ws_id} (${row.title ?? row.name})`,
@@ -15,7 +17,17 @@ export const status: Command = {
       `Context: ${row.tokens} tokens, ${Math.round(row.context_ratio * 1000) / 10} % of the window`,
       `Folder: ${actor.surroundings.workspace.root}`,
       `Messages waiting: ${row.queued}`,
+      await usageToday(actor),
     ];
-    return Promise.resolve(lines.join("\n"));
+    return lines.join("\n");
   },
 };
+
+/** What the person whose workstream it is used since midnight UTC, all workstreams and sub-agents together. */
+async function usageToday({ row: { user_id, ws_id }, services }: Workstream): Promise<string> {
+  const since = `${timestamp(services.clock).slice(0, 10)}T00:00:00.000Z`;
+  const whose = user_id === null ? { ws_id } : { user_id };
+  const { prompt_tokens, completion_tokens, cost_usd } = await services.store.usage.total({ ...whose, since });
+  const cost = cost_usd === 0 ? "" : `, ${cost_usd.toFixed(4)} USD where prices are known`;
+  return `Used today (UTC): ${prompt_tokens} tokens read, ${completion_tokens} written${cost}`;
+}
