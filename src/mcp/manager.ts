@@ -13,8 +13,16 @@ import { Connection } from "./connection.ts";
 import { mayBelongTo, serverNameProblem } from "./names.ts";
 import { listPrompts, readPromptText } from "./prompts.ts";
 import { absentTool, remoteTool } from "./remote_tool.ts";
+import { resourceTool } from "./resources.ts";
 import type { McpDependencies } from "./settings.ts";
 import type { ListedTool } from "./tool_list.ts";
+
+/** What was made of one server's list. */
+interface MadeTools {
+  from: readonly ListedTool[];
+  has_resources: boolean;
+  tools: readonly ExternalTool[];
+}
 
 /**
  * All external servers. They connect side by side once started; whatever happens to one touches no other. `onChange` gets
@@ -26,7 +34,7 @@ export class McpManager implements ExternalServers {
   readonly #dependencies: McpDependencies;
   readonly #onChange: (external: ExternalTools) => void;
   /** What was made of a server's list, for as long as it is the same list. */
-  readonly #made = new Map<string, { from: readonly ListedTool[]; tools: readonly ExternalTool[] }>();
+  readonly #made = new Map<string, MadeTools>();
   #servers: readonly ExternalServer[] = [];
   #collisions = new Map<string, string[]>();
 
@@ -131,14 +139,17 @@ export class McpManager implements ExternalServers {
 
   #toolsOf(connection: Connection): readonly ExternalTool[] {
     const known = this.#made.get(connection.name);
-    if (known?.from === connection.tools) return known.tools;
+    const has_resources = connection.session?.offers("resources") ?? known?.has_resources ?? false;
+    if (known?.from === connection.tools && known.has_resources === has_resources) return known.tools;
     const tools = connection.tools.map(({ definition, own_name, about }): ExternalTool => ({
       definition,
       own_name,
       about,
       tool: remoteTool(definition.name, own_name, connection),
     }));
-    this.#made.set(connection.name, { from: connection.tools, tools });
+    const reading = resourceTool(connection);
+    if (reading !== null) tools.push(reading);
+    this.#made.set(connection.name, { from: connection.tools, has_resources, tools });
     return tools;
   }
 

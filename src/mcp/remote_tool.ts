@@ -3,14 +3,11 @@ import { visible, visibleLine } from "../lib/visible.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { Connection } from "./connection.ts";
+import { failedRequest, unavailable } from "./failed_request.ts";
 import { toolOutput } from "./result.ts";
-import type { Outcome } from "./outcome.ts";
 
 /** However much progress a server reports, a call ends. */
 const CALL_TOTAL_MS_MAX = 3_600_000;
-
-/** Of a server's own words in a message. */
-const WORDS_LENGTH_MAX = 2000;
 
 /** What a call works from; kept with the approval. */
 interface CallPlan {
@@ -41,11 +38,6 @@ export function absentTool(exposed: string, connection: Connection, deadline_ms:
       return callTool(readPlan(plan), connection, context);
     },
   };
-}
-
-function unavailable(connection: Connection): string {
-  const why = connection.problem ?? "it is being connected";
-  return `The MCP server ${connection.name} is unavailable (${why}). The call was not run; go on without it, or try again later.`;
 }
 
 function preparation(server: string, tool: string, args: JsonObject): Preparation {
@@ -88,48 +80,11 @@ async function callTool(plan: CallPlan, connection: Connection, context: ToolCon
     onprogress: (progress) => context.emit(progressLine(progress)),
   });
   context.signal.throwIfAborted();
-  return outcome.status === "answered" ? toolOutput(outcome.result, context) : failedCall(plan, outcome, context);
+  if (outcome.status === "answered") return toolOutput(outcome.result, context);
+  return failedRequest(plan.server, plan.tool, outcome, context.timeout_s);
 }
 
 function progressLine({ progress, total, message }: Progress): string {
   const count = total === undefined ? `${progress}` : `${progress} of ${total}`;
   return message === undefined ? `${count}\n` : `${message} (${count})\n`;
-}
-
-function failedCall(
-  { server, tool }: CallPlan,
-  outcome: Exclude<Outcome, { status: "answered" }>,
-  context: ToolContext,
-): ToolOutput {
-  const unknown = (output: string): ToolOutput => ({ output, is_error: true, effect: "unknown" });
-  const without_effect = (output: string): ToolOutput => ({ output, is_error: true, effect: "none" });
-  switch (outcome.status) {
-    case "refused":
-      return REFUSED_UNRUN.has(outcome.code)
-        ? without_effect(`The MCP server ${server} refused the call of ${tool}: ${words(outcome.error)}`)
-        : unknown(`The MCP server ${server} failed in ${tool}: ${words(outcome.error)}`);
-    case "timed_out":
-      return unknown(
-        `The MCP tool ${tool} gave no answer within ${context.timeout_s} s; the server was told to stop. Whether it had an effect is unknown: check before you try again.`,
-      );
-    case "cancelled":
-      return unknown(`The call of ${tool} was cancelled.`);
-    case "session_expired":
-    case "lost": {
-      const why = outcome.status === "lost" ? outcome.error : "its session is over";
-      if (outcome.status === "session_expired" || !outcome.reached) {
-        return without_effect(`The MCP server ${server} is unavailable (${words(why)}). The call was not run; go on without it, or try again later.`);
-      }
-      return unknown(
-        `The MCP server ${server} went away during ${tool} (${words(why)}). Whether it had an effect is unknown: check before you try again.`,
-      );
-    }
-  }
-}
-
-/** JSON-RPC 2.0: unreadable, not a request, no such method, bad parameters. */
-const REFUSED_UNRUN = new Set([-32_700, -32_600, -32_601, -32_602]);
-
-function words(text: string): string {
-  return visible(text).slice(0, WORDS_LENGTH_MAX);
 }

@@ -250,7 +250,7 @@ test("a call without an answer ends at its limit, and the server is told (MCP-20
   await manager.settled();
   const result = ran(await call("hang", {}, { timeout_s: 1 }));
   expect(result).toMatchObject({ is_error: true, effect: "unknown" });
-  expect(result.output).toContain("gave no answer within 1 s");
+  expect(result.output).toContain("gave no answer to hang within 1 s");
   await untilRecorded(record, (messages) => messages.some((message) => message["method"] === "notifications/cancelled"));
 });
 
@@ -363,5 +363,8 @@ test("published servers work: everything, filesystem and memory", async () => {
   await call("mcp__memory__create_entities", { entities });
   expect(ran(await call("mcp__memory__search_nodes", { query: "tea" })).output).toContain("Ana");
   expect(state("everything")?.left_out).toEqual([expect.stringContaining("runs as a task only")]);
+  expect(ran(await call("mcp__everything__read_resource")).output).toContain("demo://resource/");
+  const uri = "demo://resource/static/document/architecture.md";
+  expect(ran(await call("mcp__everything__read_resource", { uri })).output).toContain(`[resource ${uri}]\n`);
   expect(await manager.prompt("everything", "args-prompt", { city: "Bern" })).toMatchObject({ ok: true, text: expect.stringContaining("Bern") });
 });
