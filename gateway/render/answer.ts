@@ -68,7 +68,8 @@ function finishedSegment(segment: Segment, files: ViewFile[]): string {
     if (table.width <= TABLE_WIDTH_MAX || !room) return tableOf(segment) ?? "";
     const name = `table-${files.length + 1}.txt`;
     files.push({ name, bytes: encoder.encode(`${table.text}\n`) });
-    return `-# 📎 ${name} (${segment.rows.length - 1} rows)`;
+    const rows = segment.rows.length - 1;
+    return `-# 📎 ${name} (${rows} ${rows === 1 ? "row" : "rows"})`;
   }
   return segment.text;
 }

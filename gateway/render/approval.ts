@@ -60,7 +60,7 @@ export function approvalCard(state: ApprovalCardState): CardView {
     });
     blocks.push({ kind: "text", text: `And ${rest.length} more:` }, { kind: "file", name: "more-calls.txt" });
   }
-  const aside = asideOf(state.items);
+  const aside = asideOf(state.items, open.length > 0);
   if (aside !== "") blocks.push({ kind: "text", text: aside });
   if (open.length > 0) blocks.push({ kind: "buttons", buttons: cycleButtons(state.cycle_id, asked.length) });
   return { kind: "card", colour: colourOf(state, asked, open.length), blocks, files };
@@ -133,10 +133,17 @@ function callBlocks(
 function cutPreview(preview: string, room: number): { text: string; whole: boolean } {
   const visible = showInvisible(preview);
   if (visible.length <= room) return { text: visible, whole: false };
-  const head = visible.slice(0, safeCut(visible, Math.floor(room * 0.65)));
-  const tail = visible.slice(safeCut(visible, visible.length - Math.floor(room * 0.25)));
+  const head = wholeLines(visible.slice(0, safeCut(visible, Math.floor(room * 0.65))), "head");
+  const tail = wholeLines(visible.slice(safeCut(visible, visible.length - Math.floor(room * 0.25))), "tail");
   const missing = visible.length - head.length - tail.length;
   return { text: `${head}\n… ${missing} characters more, all of it in the attachment …\n${tail}`, whole: true };
+}
+
+/** Without the line that the cut went through, which could be taken for another command; a single line stays. */
+function wholeLines(text: string, end: "head" | "tail"): string {
+  const at = end === "head" ? text.lastIndexOf("\n") : text.indexOf("\n");
+  if (at === -1) return text;
+  return end === "head" ? text.slice(0, at) : text.slice(at + 1);
 }
 
 function languageOf(item: ApprovalItem): string {
@@ -145,8 +152,8 @@ function languageOf(item: ApprovalItem): string {
   return item.func_name === "math" ? "py" : "";
 }
 
-/** What runs unasked or not at all. */
-function asideOf(items: readonly ApprovalItem[]): string {
+/** What runs unasked or not at all, and while it is open how far "always" would reach. */
+function asideOf(items: readonly ApprovalItem[], open: boolean): string {
   const others = items.filter((item) => !item.needs_approval || item.error !== null).slice(0, 5);
   const always = [...new Set(askedItems(items).map((item) => item.approval_label))]
     .slice(0, 3)
@@ -155,7 +162,7 @@ function asideOf(items: readonly ApprovalItem[]): string {
     const said = item.error === null ? "runs without asking" : `cannot run: ${plainText(clip(item.error, 120))}`;
     return `-# ${inlineCode(item.header, 80)} ${said}`;
   });
-  if (always.length > 0) lines.push(`-# “Always…” can cover ${always.join(", ")}.`);
+  if (open && always.length > 0) lines.push(`-# “Always…” can cover ${always.join(", ")}.`);
   return lines.join("\n");
 }
 

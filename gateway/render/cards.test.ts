@@ -52,6 +52,17 @@ test("every line of a command is on the card, invisible characters by name (APPR
   expect(buttonsOf(view)).toEqual(["approve:cycle_1", "deny:cycle_1", "deny_reason:cycle_1", "always:cycle_1"]);
 });
 
+test("a long preview is cut between lines, and a decided card offers nothing", () => {
+  const lines = Array.from({ length: 300 }, (_, index) => `echo "step ${index} of many"`);
+  const text = textOf(card([item({ preview: lines.join("\n") })]));
+  const shown = text.split("\n").filter((line) => line.startsWith("echo"));
+  expect(shown.length).toBeGreaterThan(10);
+  expect(shown.every((line) => lines.includes(line))).toBe(true);
+  expect(text).toContain("“Always…” can cover");
+  const decision = { approved: true, reason: "person", by: "Ada", at: null, feedback: null, always: false } as const;
+  expect(textOf(card([item()], [["call_1", decision]]))).not.toContain("Always");
+});
+
 test("a command cannot break out of its block (DREN-09)", () => {
   const text = textOf(card([item({ header: "bash: `x` | > \u001b[31m", preview: "echo '```' | cat > f \u001b[31m" })]));
   expect(text.match(/```/g)).toHaveLength(2);

@@ -24,7 +24,7 @@ export function planCard(review_id: string, content: string, round: number, deci
   ];
   if (shown.length < content.trimEnd().length) {
     files.push({ name: "plan.md", bytes: new TextEncoder().encode(content) });
-    blocks.push({ kind: "file", name: "plan.md" });
+    blocks.push({ kind: "text", text: "-# … the rest is in the attachment." }, { kind: "file", name: "plan.md" });
   }
   if (decision !== null) blocks.push({ kind: "text", text: planDecisionText(decision) });
   else blocks.push({ kind: "buttons", buttons: planButtons(review_id) });

@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { Event } from "../../src/protocol/event.ts";
 import { loadDiscordSchema } from "../../test/support/discord_schema.ts";
@@ -34,7 +35,7 @@ export interface Bench extends AsyncDisposable {
 }
 
 export async function startBench(
-  options: { practice?: PracticeOptions; discord?: Partial<GatewaySettings["discord"]> } = {},
+  options: { practice?: PracticeOptions; discord?: Partial<GatewaySettings["discord"]>; clock?: Clock } = {},
 ): Promise<Bench> {
   const practice = await startPractice(options.practice);
   const server = await startScriptedServer();
@@ -55,7 +56,7 @@ export async function startBench(
     log: { level: "error", format: "text" },
   };
   const start = async (): Promise<RunningGateway> => {
-    const started = await runGateway(settings, { log: silentLog });
+    const started = await runGateway(settings, { log: silentLog, clock: options.clock ?? systemClock });
     if (!started.ok) throw new Error(started.error);
     await until(() => server.streams() > 0);
     return started.gateway;
