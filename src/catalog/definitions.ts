@@ -25,7 +25,7 @@ function checkDefinition(file: string, value: unknown): ToolDefinition {
   if (!isJsonObject(properties) || !Array.isArray(required)) return refuse("lacks properties or required");
   if (additionalProperties !== false) return refuse("must say additionalProperties: false");
   for (const key of required) {
-    if (typeof key !== "string" || !Object.hasOwn(properties, key)) return refuse(`requires ${String(key)}, which it does not describe`);
+    if (typeof key !== "string" || !Object.hasOwn(properties, key)) return refuse(`requires ${JSON.stringify(key)}, which it does not describe`);
   }
   if (typeof primary_key !== "string" || !Object.hasOwn(properties, primary_key)) return refuse("has no valid primary_key");
   return {

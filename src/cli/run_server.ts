@@ -57,7 +57,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     await parts.close(0);
     return refused(terminal, listenProblem(error, config));
   }
-  announce(parts, config, setup_code, terminal);
+  await announce(parts, config, setup_code, terminal);
   parts.startServers();
   await parts.trySandbox();
   await parts.engine.recover();
@@ -87,15 +87,12 @@ function listenProblem(error: unknown, config: Config): string {
   return `The server cannot listen on ${host}:${port} (${describeError(error)}); check --host and --port.`;
 }
 
-function announce(parts: Composition, config: Config, setup_code: string, terminal: Terminal): void {
+async function announce(parts: Composition, config: Config, setup_code: string, terminal: Terminal): Promise<void> {
   for (const notice of parts.notices) terminal.print(notice);
   terminal.print(`Server: http://${config.server.host}:${config.server.port}`);
-  parts.store.users
-    .count()
-    .then((count) => {
-      if (count === 0) terminal.print(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
-    })
-    .catch((error: unknown) => parts.log.warn("users.count_failed", { error }));
+  if ((await parts.store.users.count()) === 0) {
+    terminal.print(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
+  }
   process.send?.({ type: "ready" });
 }
 

@@ -15,9 +15,9 @@ const TOKEN_LENGTH_MAX = 4096;
 const TOKEN_HEADS = [
   "ts_",
   "eyJ",
-  ...["sk-", "rk-", "pk-", "sk_live", "sk_test", "rk_live", "rk_test"],
-  ...["ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"],
-  ...["AKIA", "ASIA", "AIza", "xox", "xapp-", "npm_", "hf_", "tvly-"],
+  "sk-", "rk-", "pk-", "sk_live", "sk_test", "rk_live", "rk_test",
+  "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-",
+  "AKIA", "ASIA", "AIza", "xox", "xapp-", "npm_", "hf_", "tvly-",
 ];
 
 /** The word that a text ends with, if it is no longer than a token may be. */

@@ -129,7 +129,7 @@ test("an error names the tool, the keys and at most 500 characters of what came"
   const error = await args(`[${"x".repeat(5000)}`);
   expect(error).toMatch(/bash/);
   expect(error).toMatch(/command \(required\)/);
-  expect(String(error).length).toBeLessThan(1000);
+  expect(JSON.stringify(error).length).toBeLessThan(1000);
 });
 
 test("no beginning of a call is ever finished for its author (REQ-ENGINE-032)", async () => {
@@ -152,7 +152,7 @@ test("whatever a model writes, an accepted command stood in its text, character 
     fc.asyncProperty(fc.oneof(careless, fc.string({ unit: "grapheme-ascii" })), async (text) => {
       const parsed = await parseArguments(text, bash);
       if (!parsed.ok || !parsed.rescued) return;
-      const command = String(parsed.args["command"]);
+      const command = JSON.stringify(parsed.args["command"]);
       const plain = (value: string): string => value.replace(/\\[nrt"']|[\s"'`\\,]/g, "");
       expect(plain(text)).toContain(plain(command));
     }),

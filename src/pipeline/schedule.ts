@@ -9,7 +9,7 @@ export async function runScheduled(jobs: readonly { resources: readonly string[]
   const lasts = new Map<string, Promise<void>>();
   const gate = createGate(PARALLEL_CALLS_MAX);
   const running = jobs.map((job) => {
-    const before = Promise.all(job.resources.map((resource) => lasts.get(resource)));
+    const before = Promise.all(job.resources.map((resource) => lasts.get(resource) ?? Promise.resolve()));
     const ended = before.then(() => gate(job.run));
     for (const resource of job.resources) lasts.set(resource, ended);
     return ended;

@@ -80,8 +80,8 @@ export class WorkstreamRegistry {
 
   /** A model that was taken out of the settings is told of and given up, so that no other one answers unnoticed. */
   async #replaceMissingModel(actor: Workstream): Promise<void> {
-    const { store, models } = this.#services;
-    const { default_alias, models: known } = models();
+    const { store } = this.#services;
+    const { default_alias, models: known } = this.#services.models();
     const { ws_id, model_alias } = actor.row;
     if (model_alias === null || known.has(model_alias)) return;
     const message = `The model ${model_alias} is no longer configured; ${default_alias} answers from now on. /model chooses another.`;

@@ -20,7 +20,7 @@ function definition(name: string): ToolDefinition {
 }
 
 function textOf(plan: unknown): string {
-  return isJsonObject(plan) ? String(plan["text"]) : "";
+  return isJsonObject(plan) && typeof plan["text"] === "string" ? plan["text"] : "";
 }
 
 /** A tool without side effects: answers its text, unasked. */
@@ -31,7 +31,7 @@ export const echo: { definition: ToolDefinition; tool: Tool } = {
     prepare: (args) => ({
       ok: true,
       plan: args,
-      header: `echo: ${String(args["text"])}`,
+      header: `echo: ${textOf(args)}`,
       preview: "",
       needs_approval: false,
       effect: "none",
@@ -49,8 +49,8 @@ export function recorder(done: string[], run?: (text: string, signal: AbortSigna
       prepare: (args) => ({
         ok: true,
         plan: args,
-        header: `record: ${String(args["text"])}`,
-        preview: String(args["text"]),
+        header: `record: ${textOf(args)}`,
+        preview: textOf(args),
         needs_approval: true,
         effect: "side_effect",
       }),

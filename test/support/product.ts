@@ -115,8 +115,12 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       await answering(`http://127.0.0.1:${channel_port}/health`, gateway, () => output);
       await practice.waitFor(() => practice.gateway.identified > before);
     },
-    killServer: () => endProcess(server, "SIGKILL").then(() => {}),
-    killGateway: () => endProcess(gateway, "SIGKILL").then(() => {}),
+    async killServer() {
+      await endProcess(server, "SIGKILL");
+    },
+    async killGateway() {
+      await endProcess(gateway, "SIGKILL");
+    },
     stopServer: () => endProcess(server, "SIGTERM"),
     stopGateway: () => endProcess(gateway, "SIGTERM"),
     serverEnded: () => server?.ended ?? Promise.resolve(null),
@@ -196,9 +200,7 @@ function plainEnvironment(): Record<string, string> {
 
 async function answering(url: string, own: OwnProcess, log: () => string): Promise<void> {
   const deadline = AbortSignal.timeout(READY_MS);
-  let gone = false;
-  void own.ended.then(() => (gone = true));
-  while (!deadline.aborted && !gone) {
+  while (!deadline.aborted && own.child.exitCode === null && own.child.signalCode === null) {
     try {
       if ((await fetch(url, { signal: deadline })).ok) return;
     } catch {

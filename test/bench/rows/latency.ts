@@ -20,7 +20,16 @@ export interface Latencies {
 }
 
 /** A workstream whose turns can be waited for. */
-export async function openConversation(subject: Subject) {
+export interface Conversation {
+  ws_id: string;
+  close(): void;
+  listen(listener: (event: StreamEvent, at: number) => void): void;
+  /** Resolves when the turn has ended. */
+  turn(message: string): Promise<void>;
+}
+
+/** Opens one and reads its stream. */
+export async function openConversation(subject: Subject): Promise<Conversation> {
   const ws_id = await subject.newWorkstream();
   let ended = (): void => {};
   let onEvent = (_event: StreamEvent, _at: number): void => {};
@@ -31,18 +40,17 @@ export async function openConversation(subject: Subject) {
   return {
     ws_id,
     close,
-    listen(listener: typeof onEvent) {
+    listen(listener) {
       onEvent = listener;
     },
-    async turn(message: string): Promise<void> {
-      const done = new Promise<void>((resolve) => (ended = resolve));
+    async turn(message) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ended = resolve;
       await subject.send(ws_id, message);
-      await done;
+      await promise;
     },
   };
 }
-
-type Conversation = Awaited<ReturnType<typeof openConversation>>;
 
 async function requestDelay(model: BenchModel, conversation: Conversation): Promise<number> {
   await model.observed();
