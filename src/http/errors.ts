@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { newPrefixedId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { AppError, type ErrorCode } from "../protocol/error.ts";
+import { StoreError } from "../store/index.ts";
 import { SECURITY_HEADERS } from "./security.ts";
 
 /** What Fastify's own refusals mean for people. */
@@ -15,6 +16,7 @@ const MESSAGES: Record<string, string> = {
 /** The one place where a failure becomes an answer. What was not meant for people goes to the log alone. */
 export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (reply.sent) return;
+  if (error instanceof StoreError) log.error("store.unavailable", { route: request.routeOptions.url, error });
   const failure = asAppError(error, request);
   reply.headers(SECURITY_HEADERS);
   if (failure !== null) {
@@ -30,6 +32,11 @@ export function answerError(log: Log, error: unknown, request: FastifyRequest, r
 
 function asAppError(error: unknown, request: FastifyRequest): AppError | null {
   if (error instanceof AppError) return error;
+  // Its cause passes, and nothing of the request has happened: whoever asks again in a moment loses nothing.
+  if (error instanceof StoreError) {
+    const message = `The server cannot store anything at the moment, so nothing was done; try again soon. ${error.message}`;
+    return new AppError(503, "store_unavailable", message, { headers: { "retry-after": "5" } });
+  }
   const { statusCode, code } = error as Partial<FastifyError>;
   if (typeof statusCode !== "number" || statusCode < 400 || statusCode >= 500) return null;
   const message = MESSAGES[String(code)] ?? "The request cannot be understood.";

@@ -76,10 +76,13 @@ export class Inbox {
     const rows = this.#queued.filter(which);
     if (rows.length === 0) return 0;
     this.#queued = this.#queued.filter((row) => !rows.includes(row));
-    await this.#actor.append({
-      entries: [],
-      changes: rows.map(({ msg_id }) => ({ kind: "message_withdrawn" as const, msg_id })),
-    });
+    try {
+      const changes = rows.map(({ msg_id }) => ({ kind: "message_withdrawn" as const, msg_id }));
+      await this.#actor.append({ entries: [], changes });
+    } catch (error) {
+      this.#queued = [...rows, ...this.#queued];
+      throw error;
+    }
     for (const { msg_id } of rows) this.#actor.emit({ type: "message_withdrawn", msg_id });
     return rows.length;
   }
