@@ -4,16 +4,18 @@ import type { Config } from "../config/load.ts";
 import type { ModelConfig } from "../config/models.ts";
 import type { ModelSettings, Provider } from "../contracts/provider.ts";
 import { capabilitiesOf, knownAs } from "../providers/capabilities.ts";
-import { isJsonObject } from "../protocol/json.ts";
 import { priceOf } from "../providers/prices.ts";
 
 /** Where people run models on their own machine, as the programs come: Ollama, LM Studio, vLLM, llama.cpp. */
 const LOCAL_PORTS = [11434, 1234, 8000, 8080];
 
+/** They all speak chat completions. */
+const LOCAL_PROVIDER = "openai-compatible";
+
 /** A local server answers at once or is not there. */
 const DISCOVERY_TIMEOUT_MS = 500;
 
-/** A configured server is there or refuses at once; the time is for the vendor's client, which is loaded with the first question. */
+/** The start waits so long for a configured server to name its model. */
 const LISTING_TIMEOUT_MS = 3000;
 
 /** Names that a warning lists. */
@@ -70,7 +72,7 @@ export async function createModelRegistry(
       },
     };
   }
-  const local = await findLocalServer(config.server.port, local_ports);
+  const local = await findLocalServer(config.server.port, providers.get(LOCAL_PROVIDER), local_ports);
   const settings = local ?? demoSettings();
   models.set(settings.alias, settings);
   const registry = { default_alias: settings.alias, fallback: [], agent_alias: null, models };
@@ -120,7 +122,12 @@ async function settingsOf(
   providers: ReadonlyMap<string, Provider>,
 ): Promise<ModelSettings> {
   if (model.model !== null) return namedSettings(alias, model, model.model);
-  const listed = await firstListed(providers.get(model.provider), model.base_url ?? "", model.api_key ?? "");
+  const listed = await firstListed(
+    providers.get(model.provider),
+    model.base_url ?? "",
+    model.api_key ?? "",
+    LISTING_TIMEOUT_MS,
+  );
   return namedSettings(alias, model, listed ?? UNNAMED);
 }
 
@@ -141,44 +148,38 @@ function namedSettings(alias: string, model: ModelConfig, name: string): ModelSe
   };
 }
 
-async function firstListed(provider: Provider | undefined, base_url: string, api_key: string): Promise<string | null> {
+async function firstListed(
+  provider: Provider | undefined,
+  base_url: string,
+  api_key: string,
+  timeout_ms: number,
+): Promise<string | null> {
   if (provider === undefined || base_url === "") return null;
-  const listed = await provider.listModels({ base_url, api_key }, AbortSignal.timeout(LISTING_TIMEOUT_MS));
+  const listed = await provider.listModels({ base_url, api_key }, AbortSignal.timeout(timeout_ms));
   return listed?.[0] ?? null;
 }
 
 // Our own port is not asked: a server that waits for itself would find nobody.
-async function findLocalServer(own_port: number, ports: readonly number[]): Promise<ModelSettings | null> {
+async function findLocalServer(
+  own_port: number,
+  provider: Provider | undefined,
+  ports: readonly number[],
+): Promise<ModelSettings | null> {
   const found = await Promise.all(
     ports
       .filter((port) => port !== own_port)
       .map(async (port) => {
         const base_url = `http://127.0.0.1:${port}/v1`;
-        const model = await firstOfLocal(base_url);
+        const model = await firstListed(provider, base_url, "", DISCOVERY_TIMEOUT_MS);
         return model === null ? null : { base_url, model };
       }),
   );
   const first = found.find((server) => server !== null);
   if (first === undefined || first === null) return null;
-  const provider = "openai-compatible";
-  const capabilities = capabilitiesOf(provider, first.model);
+  const capabilities = capabilitiesOf(LOCAL_PROVIDER, first.model);
   const believed = { known_as: knownAs(first.model), configured: [] };
   const common = { believed, api_key: "", effort: "", temperature: null, price: null, stall_timeout_ms: 60_000 };
-  return { alias: "local", provider, ...first, capabilities, ...common };
-}
-
-// A plain request: the vendor's client takes longer to load than a local server to answer.
-async function firstOfLocal(base_url: string): Promise<string | null> {
-  try {
-    const answer = await fetch(`${base_url}/models`, { signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
-    const body: unknown = answer.ok ? await answer.json() : null;
-    const listed = isJsonObject(body) && Array.isArray(body["data"]) ? body["data"] : [];
-    const name = isJsonObject(listed[0]) ? listed[0]["id"] : null;
-    return typeof name === "string" && name !== "" ? name : null;
-  } catch {
-    // Nobody listens there, or not with a model: the usual case.
-    return null;
-  }
+  return { alias: "local", provider: LOCAL_PROVIDER, ...first, capabilities, ...common };
 }
 
 function demoSettings(): ModelSettings {

@@ -3,11 +3,18 @@ import type { ModelRequest, ModelSettings, Provider, ProviderEvent } from "../co
 import { AnthropicFold } from "./anthropic_fold.ts";
 import { ANTHROPIC_PROVIDER, anthropicBody } from "./anthropic_request.ts";
 import { runModelCall } from "./model_call.ts";
+import { fetchModelList } from "./model_list.ts";
 import { NO_TIMEOUT_MS, needsPatience, patientFetch } from "./patience.ts";
 import { loadPictures } from "./pictures.ts";
 
 /** Clients by address and key: few, and each keeps its connections. */
 const clients = new Map<string, Anthropic>();
+
+/** The version of the API that `anthropic-version` names; the vendor's SDK sends the same. */
+const API_VERSION = "2023-06-01";
+
+/** The most that the API lists at once; the vendor has far fewer models. */
+const LISTED_MAX = 1000;
 
 /** Anthropic's Messages API. */
 export const anthropic: Provider = {
@@ -30,17 +37,16 @@ export const anthropic: Provider = {
       },
     });
   },
-  async listModels(settings: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {
-    try {
-      const client = await anthropicClient({ ...settings, stall_timeout_ms: 0 });
-      const names: string[] = [];
-      for await (const model of client.models.list({}, { signal })) names.push(model.id);
-      return names;
-    } catch {
-      return null; // Whatever is wrong, there is nothing to choose from; the first call says why.
-    }
+  listModels({ base_url, api_key }: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {
+    const headers = { "x-api-key": api_key || "none", "anthropic-version": API_VERSION };
+    return fetchModelList(`${withoutVersion(base_url)}/v1/models?limit=${LISTED_MAX}`, headers, signal);
   },
 };
+
+/** The SDK adds /v1 itself; an address that has it already is meant kindly. */
+function withoutVersion(base_url: string): string {
+  return base_url.replace(/\/(v1\/?)?$/, "");
+}
 
 /** A client of the vendor's SDK, which is loaded with the first call. It looks for no credentials of its own. */
 async function anthropicClient(
@@ -52,8 +58,7 @@ async function anthropicClient(
   if (known !== undefined) return known;
   const sdk = await import("@anthropic-ai/sdk");
   const client = new sdk.Anthropic({
-    // The SDK adds /v1 itself; an address that has it already is meant kindly.
-    baseURL: settings.base_url.replace(/\/v1\/?$/, ""),
+    baseURL: withoutVersion(settings.base_url),
     apiKey: settings.api_key || "none",
     authToken: null,
     maxRetries: 0,

@@ -1,5 +1,6 @@
 import type { OpenAI } from "openai";
 import type { ModelSettings } from "../contracts/provider.ts";
+import { fetchModelList } from "./model_list.ts";
 import { NO_TIMEOUT_MS, needsPatience, patientFetch } from "./patience.ts";
 
 /** Clients by address and key: few, and each keeps its connections. */
@@ -44,16 +45,10 @@ export async function postJson(
 }
 
 /** Names of a server's models in its own order; null when it does not answer or answers something else. */
-export async function listModels(
-  settings: Pick<ModelSettings, "base_url" | "api_key">,
+export function listModels(
+  { base_url, api_key }: Pick<ModelSettings, "base_url" | "api_key">,
   signal: AbortSignal,
 ): Promise<string[] | null> {
-  try {
-    const client = await openaiClient({ ...settings, stall_timeout_ms: 0 });
-    const names: string[] = [];
-    for await (const model of client.models.list({ signal })) names.push(model.id);
-    return names.every((name) => typeof name === "string") ? names : null;
-  } catch {
-    return null; // Whatever is wrong, there is nothing to choose from; the first call says why.
-  }
+  const headers: Record<string, string> = api_key === "" ? {} : { authorization: `Bearer ${api_key}` };
+  return fetchModelList(`${base_url.replace(/\/$/, "")}/models`, headers, signal);
 }
