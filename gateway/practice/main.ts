@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, leave);
   process.stdout.write(`Practice Discord: ${practice.url}\n`);
   const people = DEFAULT_SEED.people.map(({ name }) => ({ id: practice.userId(name), username: name.toLowerCase() }));
-  process.send?.({ type: "ready", bot_token: practice.bot_token, people });
+  const roles = DEFAULT_SEED.roles.map(({ name }) => ({ id: practice.roleId(name), name }));
+  process.send?.({ type: "ready", bot_token: practice.bot_token, guild_id: practice.guild_id, people, roles });
 }
 
 function fail(sentence: string): void {

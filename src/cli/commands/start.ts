@@ -98,7 +98,15 @@ function startGateway({ jwt_secret, stop }: Starting, config: Config): Promise<R
 function practiceConfig(config: Config, practice: Running): Config {
   const api = `${localAddress("127.0.0.1", config.practice.port)}/api`;
   const token = practice.message.bot_token ?? "practice";
-  return { ...config, discord: { ...config.discord, api, token, guild: null, channels: [] } };
+  const roles = practiceRoles(practice);
+  return { ...config, discord: { ...config.discord, api, token, guild: null, channels: [], roles } };
+}
+
+/** What the roles there allow: an admin may approve for others, everybody with an account may use the tools. */
+function practiceRoles({ message }: Running): Config["discord"]["roles"] {
+  const of_role = (message.roles ?? []).map(({ id, name }) => [id, name === "admin" ? "admin" : "approve"] as const);
+  const everyone = message.guild_id === undefined ? [] : [[message.guild_id, "use"] as const];
+  return Object.fromEntries([...everyone, ...of_role]);
 }
 
 async function linkPeople(config: Config, practice: Running): Promise<void> {

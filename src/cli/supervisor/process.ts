@@ -21,9 +21,11 @@ export interface OwnProcess {
 /** What a process of ours sends to the one above it when it can be used. */
 export interface ReadyMessage {
   type: "ready";
-  /** Of the practice Discord: who lives there, and the token that its bot logs in with. */
+  /** Of the practice Discord: who lives there, their roles, and the token that its bot logs in with. */
   people?: readonly { id: string; username: string }[];
   bot_token?: string;
+  guild_id?: string;
+  roles?: readonly { id: string; name: string }[];
 }
 
 /** Starts Node on a program of ours. It ends with this process, however that one ends. */
