@@ -46,7 +46,10 @@ function runUnderBundledNode() {
   var node = bundledNode();
   if (node === null) {
     console.error(
-      "turnstone needs Node.js " + NEEDED.join(".") + " or newer and this is " + process.versions.node +
+      "turnstone needs Node.js " +
+        NEEDED.join(".") +
+        " or newer and this is " +
+        process.versions.node +
         ". Install Node.js 24 (https://nodejs.org), or run `npm ci` on Linux x64, which brings one along.",
     );
     process.exit(1);

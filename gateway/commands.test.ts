@@ -53,6 +53,7 @@ test("/doctor tells an admin what is missing here, and nobody else", async () =>
   practice.admin.setPermissions("general", "@everyone", { deny: ["create_public_threads"] });
   await practice.as("Ada").slash(thread, "doctor");
   await practice.waitFor(() => practice.as("Ada").channelAsText(thread).includes("I lack Create Public Threads"));
+  expect(practice.channelAsText(thread)).not.toContain("I lack");
 });
 
 test("a deleted thread ends its conversation, and the owner hears of it by DM, whoever spoke last (DREN-13)", async () => {

@@ -79,4 +79,5 @@ test("an answer that takes longer than a command's token lives comes by DM (DEVT
   };
   await practice.as("Ada").slash(thread, "memory list");
   await practice.waitFor(() => practice.dmAsText("Ada").includes("I remember nothing about you yet."));
+  expect(practice.as("Ada").channelAsText(thread)).not.toContain("I remember nothing about you yet.");
 });

@@ -3,7 +3,8 @@ import type { ApprovalItem } from "../src/protocol/approval.ts";
 import { assistant, startBench, until, userTurn, type Bench } from "./testing/bench.ts";
 
 /*
- * After a reconnection the server tells again what the cursor has not passed. Nothing of it may open a question again that was answered.
+ * After a reconnection the server tells again what the cursor has not passed. Nothing of it may open a question again
+ * that was answered.
  */
 
 /** What a thread shows, as one text. */

@@ -35,8 +35,9 @@ export async function growAnswer(scene: Scene): Promise<void> {
 }
 
 /**
- * Shows the finished answer, whole, whatever of it came before. An answer whose messages are all there waits for the next
- * edit, which is often the one that puts the figures under it: so nothing after it has to wait for the pace of edits.
+ * Shows the finished answer, whole, whatever of it came before. An answer whose messages are all there waits for the
+ * next edit, which is often the one that puts the figures under it: so nothing after it has to wait for the pace of
+ * edits.
  */
 export async function onAssistant(scene: Scene, event: AssistantEvent): Promise<void> {
   await finishAnswer(scene);

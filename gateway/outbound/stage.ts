@@ -175,7 +175,7 @@ class PlaceStage implements Stage {
     else log.warn("cursor.not_moved", { channel_id: this.#scene.channel_id, status: moved.status });
   }
 
-  /** Whether a frame that comes again, after a reconnection, says something about a question of the turn that is open. */
+  /** Whether a frame that comes again after a reconnection says something about a question of the open turn. */
   #isNews(frame: ChannelFrame, own_seq: number): boolean {
     return own_seq > this.#ended_seq && concernsOpenQuestion(this.#scene, frame);
   }

@@ -40,8 +40,9 @@ export function liveCard(live: LiveCardState): CardView {
   if (earlier > 0) lines.push(`-# ${earlier} earlier ${earlier === 1 ? "step" : "steps"}`);
   for (const tool of live.tools.slice(-TOOLS_SHOWN_MAX)) {
     lines.push(`${tool.nested ? "↳ " : ""}${STATUS_MARK[tool.status]} ${inlineCode(tool.header, 120)}`);
-    if (tool.status === "running" && tool.last_line.trim() !== "")
+    if (tool.status === "running" && tool.last_line.trim() !== "") {
       lines.push(`-# ${inlineCode(tool.last_line.trim(), 120)}`);
+    }
   }
   for (const message of live.queued.slice(0, QUEUED_SHOWN_MAX)) {
     lines.push(`-# Queued: ${plainText(clip(message.content, 100))}`);

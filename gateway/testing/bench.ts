@@ -13,8 +13,8 @@ const schema = loadDiscordSchema();
 export const JWT_SECRET = "a secret of the tests, long enough for HS256";
 
 /**
- * A gateway between the practice Discord and a server that the test plays. At its end every request that it made is held
- * against Discord's own description, where that is at hand.
+ * A gateway between the practice Discord and a server that the test plays. At its end every request that it made is
+ * held against Discord's own description, where that is at hand.
  */
 export interface Bench extends AsyncDisposable {
   practice: PracticeDiscord;

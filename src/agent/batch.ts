@@ -6,8 +6,8 @@ import type { Batch, TurnProgress } from "./projection.ts";
 import type { Draft, TurnDependencies, TurnPort } from "./turn_port.ts";
 
 /**
- * Brings each open call of a decided batch to its one result. A call is written as started before it may have an effect; one that is
- * started already was interrupted by a crash and is taken up by the rules for that.
+ * Brings each open call of a decided batch to its one result. A call is written as started before it may have an
+ * effect; one that is started already was interrupted by a crash and is taken up by the rules for that.
  */
 export async function runBatch(
   port: TurnPort,
@@ -21,7 +21,9 @@ export async function runBatch(
   if (settings === undefined) throw new Error("A workstream always has a model.");
   const jobs = open.map((call) => {
     const kept = batch.calls.find((candidate) => candidate.call_id === call.id);
-    if (kept === undefined) throw new Error(`The batch of ${port.workstream.ws_id} does not hold its own call ${call.id}.`);
+    if (kept === undefined) {
+      throw new Error(`The batch of ${port.workstream.ws_id} does not hold its own call ${call.id}.`);
+    }
     const decision = batch.decisions.get(call.id);
     const run = async (): Promise<void> => {
       if (decision?.approved === false) {

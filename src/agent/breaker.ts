@@ -16,8 +16,8 @@ interface Circuit {
 }
 
 /**
- * Remembers which models fail, fed by real calls and by probes. An open circuit refuses calls at once, so that a fallback
- * answers without waiting; after the cooldown a single call or probe tries the model.
+ * Remembers which models fail, fed by real calls and by probes. An open circuit refuses calls at once, so that a
+ * fallback answers without waiting; after the cooldown a single call or probe tries the model.
  */
 export class Breakers {
   readonly #clock: Clock;
@@ -63,7 +63,10 @@ export class Breakers {
     if (circuit !== undefined) circuit.probing = false;
   }
 
-  /** Whether a probe has anything to find out: the model failed or was not there, and no cooldown protects it any more. */
+  /**
+   * Whether a probe has anything to find out: the model failed or was not there, and no cooldown protects it any
+   * more.
+   */
   wantsProbe(alias: string): boolean {
     const circuit = this.#circuits.get(alias);
     if (circuit === undefined || circuit.opened_at === null) return this.#unreachable.has(alias);
@@ -71,8 +74,8 @@ export class Breakers {
   }
 
   /**
-   * What a probe found. A server that is there closes the circuit, but is not trusted yet: its next failure opens it again.
-   * One that is not there has its cooldown begin anew, without a person's call having been spent on it.
+   * What a probe found. A server that is there closes the circuit, but is not trusted yet: its next failure opens it
+   * again. One that is not there has its cooldown begin anew, without a person's call having been spent on it.
    */
   probed(alias: string, answers: boolean): void {
     if (answers) this.#unreachable.delete(alias);

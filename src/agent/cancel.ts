@@ -6,8 +6,9 @@ import type { Change } from "../contracts/store.ts";
 import type { StreamBuffer, TurnPort } from "./turn_port.ts";
 
 /**
- * Winds a turn up that was cancelled or cannot go on: what waits for a person is settled as cancelled, each call without a result gets one that says what is
- * known, what the model had said so far is kept as cut short, and the turn ends.
+ * Winds a turn up that was cancelled or cannot go on: what waits for a person is settled as cancelled, each call
+ * without a result gets one that says what is known, what the model had said so far is kept as cut short, and the
+ * turn ends.
  */
 export async function cancelTurn(
   port: TurnPort,
@@ -24,7 +25,15 @@ export async function cancelTurn(
     const calls = Object.fromEntries(undecided.map((call_id) => [call_id, false]));
     const { cycle_id } = batch;
     const common = { approved: false, decided_by: null, reason: "cancelled" as const };
-    entries.push({ type: "approval_resolved", cycle_id, call_ids: undecided, calls, feedback: null, always: false, ...common });
+    entries.push({
+      type: "approval_resolved",
+      cycle_id,
+      call_ids: undecided,
+      calls,
+      feedback: null,
+      always: false,
+      ...common,
+    });
     changes.push({ kind: "approval_settled", cycle_id, decisions: calls, state: "settled", at: port.now(), ...common });
   }
   for (const review_id of open_reviews.keys()) {
@@ -49,5 +58,13 @@ function cutShort(stream: StreamBuffer, port: TurnPort): KeptEvent {
   const none = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   const model_alias = port.models()[0]?.alias ?? "";
   const { content, model_call_id } = stream;
-  return { type: "assistant", content, tool_calls: [], usage: none, stop_reason: "cancelled", model_call_id, model_alias };
+  return {
+    type: "assistant",
+    content,
+    tool_calls: [],
+    usage: none,
+    stop_reason: "cancelled",
+    model_call_id,
+    model_alias,
+  };
 }

@@ -22,7 +22,7 @@ import {
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function start(options: EngineRigOptions = {}) {

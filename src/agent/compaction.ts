@@ -19,8 +19,8 @@ const SUMMARY_TOKENS_MIN = 256;
 const GAIN_SHARE_MIN = 0.15;
 
 /**
- * What a compaction came to. `failed`: the models gave no summary, and nothing was changed. `hopeless`: instructions and tools alone
- * fill the window.
+ * What a compaction came to. `failed`: the models gave no summary, and nothing was changed. `hopeless`: instructions
+ * and tools alone fill the window.
  */
 export type CompactionOutcome = "compacted" | "not_needed" | "failed" | "hopeless";
 
@@ -38,8 +38,9 @@ interface Space {
 }
 
 /**
- * Compacts when the next request needs it, or when `forced`, since a person or the provider asks for it. When the models fail to
- * summarise, the conversation stays as it is and an entry says so. Rejects only when the port's signal is aborted.
+ * Compacts when the next request needs it, or when `forced`, since a person or the provider asks for it. When the
+ * models fail to summarise, the conversation stays as it is and an entry says so. Rejects only when the port's signal
+ * is aborted.
  */
 export async function compactIfNeeded(
   port: TurnPort,
@@ -72,8 +73,9 @@ async function spaceOf(port: TurnPort, dependencies: TurnDependencies, forced: b
   const { tools } = offerFor(port, dependencies.catalog, settings);
   const system = await port.systemPrompt();
   const total = estimateTokens(port.conversation, system, tools, context_window);
-  if (!forced && total < context_window * COMPACT_AT)
+  if (!forced && total < context_window * COMPACT_AT) {
     return { total, window: context_window, fixed: 0, scale: 1, available: context_window };
+  }
   const fixed = fixedTokens(system, tools);
   const window = forced ? Math.min(context_window, total) : context_window;
   const scale = countScale(port.conversation, fixed);

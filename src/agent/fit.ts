@@ -11,8 +11,9 @@ const STEP = 0.8;
 const HINT = "It is too long to be shown whole; look at it in parts.";
 
 /**
- * The same messages, the longest of them cut until all fit into so many tokens, as far as that is possible. What the model itself said
- * stays as it is, since its own blocks are replayed verbatim; pictures stay too. The conversation is not changed.
+ * The same messages, the longest of them cut until all fit into so many tokens, as far as that is possible. What the
+ * model itself said stays as it is, since its own blocks are replayed verbatim; pictures stay too. The conversation
+ * is not changed.
  */
 export function fitMessages(messages: readonly Message[], room_tokens: number): readonly Message[] {
   const sizes = messages.map(messageTokens);

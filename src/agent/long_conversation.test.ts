@@ -13,20 +13,12 @@ import { createProviders } from "../providers/index.ts";
 import { editFileTool } from "../tools/edit_file.ts";
 import { readFileTool } from "../tools/read_file.ts";
 import { applyEntry, emptyConversation } from "./projection.ts";
-import {
-  atRest,
-  conversationRequests,
-  player,
-  SUMMARY,
-  texts,
-  turns,
-  words,
-} from "./testing/long_conversation.ts";
+import { atRest, conversationRequests, player, SUMMARY, texts, turns, words } from "./testing/long_conversation.ts";
 
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function start(options: EngineRigOptions = {}) {
@@ -206,8 +198,9 @@ test(
     server.script((request: RecordedRequest): Reply => {
       const tokens = Math.ceil(request.raw_body.length / 4);
       largest = Math.max(largest, tokens);
-      if (tokens > WINDOW)
+      if (tokens > WINDOW) {
         return reply.status(400, { message: "This model's maximum context length is 16000 tokens." });
+      }
       if (request.system_text.startsWith("You summarise")) return reply.text(`Summary. ${words(200)}`, { chunks: 1 });
       if (!request.raw_body.includes(`${said} `)) lost.push(said);
       steps += 1;

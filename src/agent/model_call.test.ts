@@ -11,7 +11,7 @@ import { keepProbing, probeModel } from "./probe.ts";
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function start(options: EngineRigOptions = {}) {
@@ -34,8 +34,16 @@ function onServer(server: ModelServer, settings: Partial<ModelSettings> = {}): M
 }
 
 function fails(failure: Partial<ProviderFailure> = {}, shown = ""): Script {
-  const whole = { code: "model_overloaded", message: "The model's server is overloaded. Try again soon.", detail: "", retryable: true } as const;
-  return [...(shown === "" ? [] : [{ type: "content" as const, text: shown }]), { type: "failed", failure: { ...whole, ...failure } }];
+  const whole = {
+    code: "model_overloaded",
+    message: "The model's server is overloaded. Try again soon.",
+    detail: "",
+    retryable: true,
+  } as const;
+  return [
+    ...(shown === "" ? [] : [{ type: "content" as const, text: shown }]),
+    { type: "failed", failure: { ...whole, ...failure } },
+  ];
 }
 
 type Watched = Awaited<ReturnType<Awaited<ReturnType<typeof start>>["open"]>>;
@@ -148,7 +156,10 @@ test("a server that falls silent is noticed and reported; one that says it is al
   server.script(() => reply.stall({ text: "half of it" }));
   await ws.say("more");
   await ws.turnEnded(2);
-  expect(ws.one("error")).toMatchObject({ code: "model_timeout", message: "The model's server fell silent. Try again." });
+  expect(ws.one("error")).toMatchObject({
+    code: "model_timeout",
+    message: "The model's server fell silent. Try again.",
+  });
   expect(ws.kept().filter(({ type }) => type === "assistant")).toHaveLength(1);
 });
 
@@ -176,13 +187,17 @@ test("a model that fails is replaced by the next of the chain, in words (REQ-MOD
 
 test("when each model of the chain fails, one sentence names them", async () => {
   const models = engineModels(engineModel({ alias: "big" }), engineModel({ alias: "small" }));
-  const provider = new ScriptedProvider().script(fails({ retryable: false }), fails({ retryable: false, retry_after_ms: 90_000 }));
+  const provider = new ScriptedProvider().script(
+    fails({ retryable: false }),
+    fails({ retryable: false, retry_after_ms: 90_000 }),
+  );
   const { open, clock } = await start({ models, provider });
   const ws = await open();
   await ws.say("hi");
   await ws.turnEnded();
   expect(ws.one("error")).toMatchObject({
-    message: "None of the models answered (big, small); the last one said: The model's server is overloaded. Try again soon.",
+    message:
+      "None of the models answered (big, small); the last one said: The model's server is overloaded. Try again soon.",
     retry_at: new Date(clock.now() + 90_000).toISOString(),
   });
 });
@@ -235,13 +250,21 @@ test("after the cooldown a probe finds the model back without spending a person'
   const server = await startModelServer();
   closers.push(() => server.close());
   const model = onServer(server);
-  const { engine, services, clock } = await start({ models: engineModels(model), providers: createProviders().values() });
+  const { engine, services, clock } = await start({
+    models: engineModels(model),
+    providers: createProviders().values(),
+  });
   for (let count = 0; count < 5; count += 1) services.breakers.failed(model.alias);
   expect(services.breakers.wantsProbe(model.alias)).toBe(false);
   clock.advance(60_000);
   const stop = new AbortController();
   const listed = Promise.withResolvers<readonly string[]>();
-  const probing = keepProbing(() => [model], services, stop.signal, (_settings, names) => listed.resolve(names));
+  const probing = keepProbing(
+    () => [model],
+    services,
+    stop.signal,
+    (_settings, names) => listed.resolve(names),
+  );
   expect(await listed.promise).toEqual(["scripted-model"]);
   stop.abort();
   await probing;
@@ -254,13 +277,19 @@ test("a model that was not there at the start shows in health, and works once it
   const port = Number(new URL(gone.base_url).port);
   const model = onServer(gone);
   await gone.close();
-  const { engine, open, services } = await start({ models: engineModels(model), providers: createProviders().values() });
+  const { engine, open, services } = await start({
+    models: engineModels(model),
+    providers: createProviders().values(),
+  });
   expect(await probeModel(model, services, new AbortController().signal)).toBeNull();
   expect(engine.backend()).toEqual({ status: "down", circuit_state: "closed" });
   const ws = await open();
   await ws.say("hi");
   await ws.turnEnded();
-  expect(ws.one("error")).toMatchObject({ code: "model_unreachable", message: expect.stringContaining("cannot be reached") });
+  expect(ws.one("error")).toMatchObject({
+    code: "model_unreachable",
+    message: expect.stringContaining("cannot be reached"),
+  });
   const back = await startModelServer({ port });
   closers.push(() => back.close());
   back.script([reply.text("Here again.")]);

@@ -8,7 +8,10 @@ import type { Breakers } from "./breaker.ts";
 /** Attempts with one model before the next of the chain is tried. */
 const RETRIES_PER_MODEL = 3;
 
-/** The first wait; each further one is twice as long, and up to double of that, so that many callers do not come back at once. */
+/**
+ * The first wait; each further one is twice as long, and up to double of that, so that many callers do not come back
+ * at once.
+ */
 const FIRST_RETRY_DELAY_MS = 1000;
 
 /** The longest that a server's Retry-After is obeyed; more is reported to the person instead. */
@@ -26,7 +29,9 @@ export interface ModelAnswer {
   expanded_tools: string[];
 }
 
-export type ModelCallResult = { ok: true; answer: ModelAnswer } | { ok: false; failure: ProviderFailure; settings: ModelSettings };
+export type ModelCallResult =
+  | { ok: true; answer: ModelAnswer }
+  | { ok: false; failure: ProviderFailure; settings: ModelSettings };
 
 /** Who hears a stream while it runs. */
 export interface StreamListener {
@@ -45,8 +50,8 @@ export interface ModelCallDependencies {
 }
 
 /**
- * Calls the models of a chain until one answers: each a few times where that is safe, honouring what the server asks for. The signal's
- * abort rejects; every other failure is a value.
+ * Calls the models of a chain until one answers: each a few times where that is safe, honouring what the server asks
+ * for. The signal's abort rejects; every other failure is a value.
  */
 export async function callModels(
   chain: readonly ModelSettings[],
@@ -62,7 +67,11 @@ export async function callModels(
     }
     last = await callOne(settings, request(settings), listener, signal, dependencies);
     if (last.ok || !another(last.failure)) return last;
-    dependencies.log.warn("model.gave_up", { alias: settings.alias, code: last.failure.code, detail: last.failure.detail });
+    dependencies.log.warn("model.gave_up", {
+      alias: settings.alias,
+      code: last.failure.code,
+      detail: last.failure.detail,
+    });
   }
   if (last === null) throw new Error("A chain of models holds at least one.");
   return last.ok || chain.length === 1 ? last : { ...last, failure: failureOfAll(chain, last.failure) };
@@ -123,7 +132,9 @@ async function callOne(
     breakers.succeeded(settings.alias);
     return result;
   } catch (error) {
-    if (signal.aborted || !(error instanceof FailedAttempt) || !error.failure.retryable) breakers.undecided(settings.alias);
+    if (signal.aborted || !(error instanceof FailedAttempt) || !error.failure.retryable) {
+      breakers.undecided(settings.alias);
+    }
     signal.throwIfAborted();
     if (!(error instanceof FailedAttempt)) throw error;
     if (error.failure.retryable) breakers.failed(settings.alias);
@@ -169,7 +180,9 @@ async function streamOnce(
   dependencies: ModelCallDependencies,
 ): Promise<ModelCallResult> {
   const provider = dependencies.providers.get(settings.provider);
-  if (provider === undefined) throw new Error(`No provider is named ${settings.provider}; the configuration should have been refused.`);
+  if (provider === undefined) {
+    throw new Error(`No provider is named ${settings.provider}; the configuration should have been refused.`);
+  }
   const calls: ToolCall[] = [];
   const expanded_tools: string[] = [];
   let content = "";
@@ -195,7 +208,10 @@ async function streamOnce(
         break;
       case "ended": {
         const { stop_reason, usage, replay = null } = event;
-        return { ok: true, answer: { settings, content, reasoning, calls, stop_reason, usage, replay, expanded_tools } };
+        return {
+          ok: true,
+          answer: { settings, content, reasoning, calls, stop_reason, usage, replay, expanded_tools },
+        };
       }
       case "failed":
         return { ok: false, settings, failure: event.failure };

@@ -1,7 +1,10 @@
 import type { ModelSettings } from "../contracts/provider.ts";
 import type { Usage } from "../protocol/message.ts";
 
-/** The models of this server by alias. Replaced as a whole when config or discovery says so; settings are never changed in place. */
+/**
+ * The models of this server by alias. Replaced as a whole when config or discovery says so; settings are never
+ * changed in place.
+ */
 export interface ModelRegistry {
   default_alias: string;
   /** Tried in order when a model fails. */
@@ -14,7 +17,9 @@ export interface ModelRegistry {
 /** The model of a workstream, then its fallbacks. Throws when the registry holds none at all. */
 export function modelChain(registry: ModelRegistry, alias: string | null): ModelSettings[] {
   const first = registry.models.get(alias ?? registry.default_alias) ?? registry.models.get(registry.default_alias);
-  if (first === undefined) throw new Error("There is no model at all; the configuration must leave at least the demo model.");
+  if (first === undefined) {
+    throw new Error("There is no model at all; the configuration must leave at least the demo model.");
+  }
   const others = registry.fallback
     .map((name) => registry.models.get(name))
     .filter((settings) => settings !== undefined && settings.alias !== first.alias);

@@ -18,8 +18,8 @@ export interface ProbeDependencies {
 }
 
 /**
- * Asks a model's server which models it has, and tells the breakers whether it answered. Costs no tokens. Resolves with the names; null
- * when there was no answer in time. A model that is no server's (the demo) counts as there.
+ * Asks a model's server which models it has, and tells the breakers whether it answered. Costs no tokens. Resolves
+ * with the names; null when there was no answer in time. A model that is no server's (the demo) counts as there.
  */
 export async function probeModel(
   settings: ModelSettings,
@@ -40,8 +40,8 @@ export async function probeModel(
 }
 
 /**
- * Probes models that failed or were not there until the signal is aborted; healthy ones are left alone, since real calls say enough of
- * them. `onListed` hears what a server has that is back.
+ * Probes models that failed or were not there until the signal is aborted; healthy ones are left alone, since real
+ * calls say enough of them. `onListed` hears what a server has that is back.
  */
 export async function keepProbing(
   models: () => Iterable<ModelSettings>,

@@ -55,8 +55,8 @@ export interface TurnProgress {
 }
 
 /**
- * What a journal means: the conversation that a model is shown, and where the open turn stands. It is only ever changed by
- * applying the next entry, so that a restart arrives at the same state by reading.
+ * What a journal means: the conversation that a model is shown, and where the open turn stands. It is only ever
+ * changed by applying the next entry, so that a restart arrives at the same state by reading.
  */
 export interface Conversation {
   ws_id: string;
@@ -121,7 +121,11 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       openBatch(conversation, entry, { cycle_id: null, expires_at: null, items: event.items });
       return;
     case "approve_request":
-      openBatch(conversation, entry, { cycle_id: event.cycle_id, expires_at: event.expires_at ?? null, items: event.items });
+      openBatch(conversation, entry, {
+        cycle_id: event.cycle_id,
+        expires_at: event.expires_at ?? null,
+        items: event.items,
+      });
       return;
     case "approval_resolved":
       applyResolution(conversation, event);
@@ -184,7 +188,10 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
   const text = [event.content, entry.private?.attached_text].filter(Boolean).join("\n\n");
   const message: UserMessage = {
     role: "user",
-    content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...(event.attachments ?? []).map(attachmentPart)],
+    content: [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...(event.attachments ?? []).map(attachmentPart),
+    ],
     ...(event.sender === undefined ? {} : { sender: event.sender }),
   };
   push(conversation, entry.seq, message);
@@ -194,7 +201,9 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
 /** A picture becomes a picture, a file that lies in the workspace is named. */
 export function attachmentPart(attachment: AttachmentReference): ContentPart {
   const { attachment_id, media_type, filename, size } = attachment;
-  if (attachment.path !== undefined) return { type: "file", attachment_id, media_type, filename, size, path: attachment.path };
+  if (attachment.path !== undefined) {
+    return { type: "file", attachment_id, media_type, filename, size, path: attachment.path };
+  }
   if (!media_type.startsWith("image/")) {
     return { type: "text", text: `[Attached: ${visibleLine(filename)}, ${media_type}, ${size} bytes]` };
   }
@@ -370,5 +379,7 @@ export function nextAction(turn: TurnProgress): NextAction {
 
 /** Asked calls of a batch that nobody has decided yet. */
 export function undecidedCalls(batch: Batch): string[] {
-  return batch.calls.filter((call) => call.needs_approval && !batch.decisions.has(call.call_id)).map((call) => call.call_id);
+  return batch.calls
+    .filter((call) => call.needs_approval && !batch.decisions.has(call.call_id))
+    .map((call) => call.call_id);
 }

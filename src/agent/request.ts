@@ -14,8 +14,8 @@ const ANSWER_TOKENS_MIN = 1024;
 const ANSWER_SHARE_MIN = 1 / 8;
 
 /**
- * Makes the request for one model of the chain; cheap, since nothing in it is copied unless it cannot fit. Without tools the model can
- * only answer.
+ * Makes the request for one model of the chain; cheap, since nothing in it is copied unless it cannot fit. Without
+ * tools the model can only answer.
  */
 export async function requestBuilder(
   port: TurnPort,

@@ -31,6 +31,9 @@ const SYSTEM = [
 
 const CUT = "[The summary reached its limit here.]";
 
+/** The model refused a piece because of its length. */
+const TOO_LONG = Symbol("too long");
+
 /** What a summary may cost, in tokens. */
 export interface SummaryLimits {
   /** What the model takes at once, question and answer together. */
@@ -45,8 +48,9 @@ export interface Summary {
 }
 
 /**
- * Summarises messages, oldest first, in as many pieces as the window demands: nothing is left out but the middle of long messages. The
- * text is null when the models failed or said nothing. Rejects only when the port's signal is aborted.
+ * Summarises messages, oldest first, in as many pieces as the window demands: nothing is left out but the middle of
+ * long messages. The text is null when the models failed or said nothing. Rejects only when the port's signal is
+ * aborted.
  */
 export async function summarise(
   messages: readonly Message[],
@@ -59,7 +63,7 @@ export async function summarise(
   for (let halvings = 0; halvings <= HALVINGS_MAX; halvings += 1) {
     const piece_tokens = Math.max(PIECE_TOKENS_MIN, largest / 2 ** halvings);
     const text = await summariseInPieces(chunks(messages, piece_tokens), limits.summary, port, dependencies, usage);
-    if (text !== "too_long") return { text, usage };
+    if (text !== TOO_LONG) return { text, usage };
   }
   return { text: null, usage };
 }
@@ -70,14 +74,14 @@ async function summariseInPieces(
   port: TurnPort,
   dependencies: TurnDependencies,
   usage: Change[],
-): Promise<string | null | "too_long"> {
+): Promise<string | null | typeof TOO_LONG> {
   const models: ModelSettings[] = port.models();
   let summary = "";
   for (const piece of pieces) {
     const prior = summary === "" ? "" : `Summary of what came before:\n${summary}\n\n`;
     const prompt = `${prior}Conversation:\n${piece}\n\nWrite the summary of all of it.`;
     const result = await ask(models, { system: SYSTEM, prompt, max_output_tokens }, port.signal, dependencies);
-    if (!result.ok) return result.failure.code === "model_context_overflow" ? "too_long" : null;
+    if (!result.ok) return result.failure.code === "model_context_overflow" ? TOO_LONG : null;
     const { answer } = result;
     usage.push(usageChange(port.workstream, answer));
     const text = answer.content.trim();

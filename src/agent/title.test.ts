@@ -8,7 +8,7 @@ import { createProviders } from "../providers/index.ts";
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 /** A model that answers the conversation at once, and each request for a title with the next of these. */

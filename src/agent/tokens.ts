@@ -57,8 +57,8 @@ export function fixedTokens(system: string, tools: readonly ModelTool[]): number
 }
 
 /**
- * Tokens of the next request: what the provider counted last, plus an estimate of what came since, in the provider's measure when
- * that could matter in a window of this size. Before the first count all of it is estimated.
+ * Tokens of the next request: what the provider counted last, plus an estimate of what came since, in the provider's
+ * measure when that could matter in a window of this size. Before the first count all of it is estimated.
  */
 export function estimateTokens(
   conversation: Conversation,
@@ -73,7 +73,10 @@ export function estimateTokens(
   return Math.ceil(counted.tokens + since * countScale(conversation, fixedTokens(system, tools)));
 }
 
-/** By how much the provider counts more than we estimate; at least 1. Looks at every message, so it is asked for only when space is short. */
+/**
+ * By how much the provider counts more than we estimate; at least 1. Looks at every message, so it is asked for only
+ * when space is short.
+ */
 export function countScale(conversation: Conversation, fixed_tokens: number): number {
   const { counted, messages } = conversation;
   if (!isCounted(conversation)) return 1;

@@ -27,8 +27,8 @@ interface Attempts {
 }
 
 /**
- * Carries an open turn to its end, from wherever its journal says it stands: the same loop runs a fresh turn and one that a crash
- * interrupted. Rejects with the signal's reason when it is aborted.
+ * Carries an open turn to its end, from wherever its journal says it stands: the same loop runs a fresh turn and one
+ * that a crash interrupted. Rejects with the signal's reason when it is aborted.
  */
 export async function runTurn(port: TurnPort, dependencies: TurnDependencies): Promise<void> {
   const attempts: Attempts = { overflow_compactions: 0, failed_compactions: 0 };
@@ -62,9 +62,18 @@ export async function runTurn(port: TurnPort, dependencies: TurnDependencies): P
   }
 }
 
-/** One model call, with the conversation made to fit before it, and once more when the provider says that it does not. */
-async function think(port: TurnPort, turn: TurnProgress, attempts: Attempts, dependencies: TurnDependencies): Promise<void> {
-  if ((await compactInTurn(port, attempts, dependencies, false)) === "hopeless") return endOverflown(port, turn, dependencies);
+/**
+ * One model call, with the conversation made to fit before it, and once more when the provider says that it does not.
+ */
+async function think(
+  port: TurnPort,
+  turn: TurnProgress,
+  attempts: Attempts,
+  dependencies: TurnDependencies,
+): Promise<void> {
+  if ((await compactInTurn(port, attempts, dependencies, false)) === "hopeless") {
+    return endOverflown(port, turn, dependencies);
+  }
   const result = await callModel(port, turn, dependencies);
   if (result.ok) return takeAnswer(port, result.answer, dependencies);
   if (result.failure.code !== "model_context_overflow") return endFailed(port, result);
@@ -111,7 +120,9 @@ async function askForLastWords(port: TurnPort, limit: number): Promise<void> {
   const content = `You have made ${limit} model calls, which is the limit, and can use no more tools. Answer now with what you have done and found, and say what is still open.`;
   const last = port.conversation.messages.at(-1);
   const is_asked = last?.role === "user" && textOf(last.content) === content;
-  if (!is_asked) await port.append({ entries: [{ event: { type: "user_turn", content, source: "server", client_send_ids: [] } }] });
+  if (!is_asked) {
+    await port.append({ entries: [{ event: { type: "user_turn", content, source: "server", client_send_ids: [] } }] });
+  }
 }
 
 async function callModel(port: TurnPort, turn: TurnProgress, dependencies: TurnDependencies): Promise<ModelCallResult> {
@@ -203,8 +214,8 @@ function answerDraft(port: TurnPort, turn: TurnProgress, answer: ModelAnswer, ca
 }
 
 /**
- * Ids that a model repeats would pair a result with the wrong call; those get new ones. A sub-agent's calls are shown among those of
- * its parent and of its siblings, whose ids it does not know: all of them get new ones.
+ * Ids that a model repeats would pair a result with the wrong call; those get new ones. A sub-agent's calls are shown
+ * among those of its parent and of its siblings, whose ids it does not know: all of them get new ones.
  */
 function uniqueCalls(calls: readonly ToolCall[], { workstream, conversation }: TurnPort): ToolCall[] {
   const seen = new Set<string>();
@@ -217,12 +228,23 @@ function uniqueCalls(calls: readonly ToolCall[], { workstream, conversation }: T
 }
 
 /** What a batch would do, and whether someone is asked. */
-async function prepareDraft(port: TurnPort, calls: readonly ToolCall[], dependencies: TurnDependencies): Promise<Draft> {
+async function prepareDraft(
+  port: TurnPort,
+  calls: readonly ToolCall[],
+  dependencies: TurnDependencies,
+): Promise<Draft> {
   const settings = port.models()[0];
   if (settings === undefined) throw new Error("A workstream always has a model.");
   const { kind } = port.workstream;
   const context = port.prepareContext(settings);
-  const prepared = await prepareCalls(calls, kind, dependencies.catalog, context, await port.policy(), dependencies.log);
+  const prepared = await prepareCalls(
+    calls,
+    kind,
+    dependencies.catalog,
+    context,
+    await port.policy(),
+    dependencies.log,
+  );
   const items = prepared.map(({ item }) => ({ ...item, header: dependencies.redact(item.header) }));
   const kept = { calls: prepared.map((call) => call.kept) };
   if (!items.some((item) => item.needs_approval)) {
@@ -262,7 +284,10 @@ async function prepareDraft(port: TurnPort, calls: readonly ToolCall[], dependen
   };
 }
 
-/** Calls without side effects start in the very step that announces them; others get an entry of their own when their time comes. */
+/**
+ * Calls without side effects start in the very step that announces them; others get an entry of their own when their
+ * time comes.
+ */
 function startable(prepared: readonly PreparedCall[]): Draft["entries"] {
   const alone = prepared.length === 1;
   return prepared
@@ -290,29 +315,52 @@ async function finish(port: TurnPort, turn: TurnProgress, stop_reason: string): 
   switch (stop_reason) {
     case "length":
       return endTurn(port, turn, "limit", [
-        { type: "error", code: "model_cut", message: 'The answer reached the model\'s output limit and was cut; say "continue" to get the rest.' },
+        {
+          type: "error",
+          code: "model_cut",
+          message: 'The answer reached the model\'s output limit and was cut; say "continue" to get the rest.',
+        },
       ]);
     case "content_filter":
       return endTurn(port, turn, "failed", [
-        { type: "error", code: "model_content_filter", message: "The provider's content filter stopped the answer; put the request in other words." },
+        {
+          type: "error",
+          code: "model_content_filter",
+          message: "The provider's content filter stopped the answer; put the request in other words.",
+        },
       ]);
     case "refusal":
       return endTurn(port, turn, "done", [
-        { type: "error", code: "model_refused", message: "The model refused to answer this; put the request in other words or choose another model." },
+        {
+          type: "error",
+          code: "model_refused",
+          message: "The model refused to answer this; put the request in other words or choose another model.",
+        },
       ]);
     default:
       if (!empty) return endTurn(port, turn, "done", []);
       return endTurn(port, turn, "failed", [
-        { type: "error", code: "model_empty", message: "The model gave an empty answer; try again or put the request in other words." },
+        {
+          type: "error",
+          code: "model_empty",
+          message: "The model gave an empty answer; try again or put the request in other words.",
+        },
       ]);
   }
 }
 
 /** Closes the turn: what it used, how it ended, in one step. */
-export async function endTurn(port: TurnPort, turn: TurnProgress, outcome: TurnOutcome, before: KeptEvent[]): Promise<void> {
+export async function endTurn(
+  port: TurnPort,
+  turn: TurnProgress,
+  outcome: TurnOutcome,
+  before: KeptEvent[],
+): Promise<void> {
   const status = port.status(turn);
   await port.append({
-    entries: [...before, ...(status === null ? [] : [status]), { type: "turn_ended" as const, outcome }].map((event) => ({ event })),
+    entries: [...before, ...(status === null ? [] : [status]), { type: "turn_ended" as const, outcome }].map(
+      (event) => ({ event }),
+    ),
     state: outcome === "failed" ? "error" : "idle",
     turn_open: false,
   });

@@ -9,7 +9,10 @@ import type { WorkstreamState } from "../protocol/workstream.ts";
 import type { ModelCallDependencies } from "./model_call.ts";
 import type { Conversation, TurnProgress } from "./projection.ts";
 
-/** Entries that are to be written together, with what changes along with them. Times and sequence numbers that are left empty are filled in by the writer. */
+/**
+ * Entries that are to be written together, with what changes along with them. Times and sequence numbers that are
+ * left empty are filled in by the writer.
+ */
 export interface Draft {
   entries: { event: KeptEvent; private?: PrivateData }[];
   state?: WorkstreamState;
@@ -25,7 +28,9 @@ export interface StreamBuffer {
   reasoning: string;
 }
 
-/** All that the turn loop may do to its workstream. The actor implements it; the loop knows nothing else of the actor. */
+/**
+ * All that the turn loop may do to its workstream. The actor implements it; the loop knows nothing else of the actor.
+ */
 export interface TurnPort {
   readonly workstream: Readonly<WorkstreamRow>;
   readonly conversation: Conversation;
@@ -34,7 +39,8 @@ export interface TurnPort {
   /** Aborted by cancel (the turn is wound up) and by a stop of the server (the turn waits for the next start). */
   readonly signal: AbortSignal;
   /**
-   * Writes, then tells. Resolves when durable; rejects once the signal is aborted. While the store fails it tries again.
+   * Writes, then tells. Resolves when durable; rejects once the signal is aborted. While the store fails it tries
+   * again.
    */
   append(draft: Draft): Promise<void>;
   /** Writes the result of a call, also while a cancel waits for it; one that comes too late is dropped. */

@@ -2,7 +2,9 @@ import type { Change, WorkstreamRow } from "../contracts/store.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import { costOf } from "./models.ts";
 
-/** The row that counts what one model call used, for the person whose workstream it is; the writer fills in the time. */
+/**
+ * The row that counts what one model call used, for the person whose workstream it is; the writer fills in the time.
+ */
 export function usageChange(
   { ws_id, user_id }: Readonly<WorkstreamRow>,
   { settings, usage }: Pick<ModelAnswer, "settings" | "usage">,

@@ -8,12 +8,6 @@ export const CLOCK_LEEWAY_S = 30;
 /** How long a login lasts. */
 export const LOGIN_LIFETIME_S = 24 * 3600;
 
-/** How long a service token lasts; its holder makes a new one well before. */
-export const SERVICE_LIFETIME_S = 3600;
-
-/** RFC 7518, section 3.2: a key for HS256 has at least the size of the hash. */
-export const JWT_SECRET_BYTES_MIN = 32;
-
 /** What one of our tokens says, after its signature, issuer, audience and times were checked. */
 export interface Claims {
   sub: string;

@@ -5,7 +5,13 @@ import type { WorkstreamKind } from "../protocol/workstream.ts";
 import { ExternalRegistry } from "./external.ts";
 import { OfferCache, type Offer, type OfferRequest } from "./offer.ts";
 import { schemaCheck, type SchemaCheck } from "./schema_check.ts";
-import { TOOL_SEARCH_DEFAULTS, TOOL_SEARCH_NAME, toolSearch, toolSearchDefinition, type ToolSearchSettings } from "./tool_search.ts";
+import {
+  TOOL_SEARCH_DEFAULTS,
+  TOOL_SEARCH_NAME,
+  toolSearch,
+  toolSearchDefinition,
+  type ToolSearchSettings,
+} from "./tool_search.ts";
 
 /** What every provider takes: OpenAI refuses a request with more tools. */
 export const OFFERED_TOOLS_MAX = 128;
@@ -50,7 +56,9 @@ export interface Catalog {
 
 /** Derives the sets from the definitions alone. */
 export function deriveSets(definitions: readonly ToolDefinition[]): ToolSets {
-  const auto = new Set(definitions.filter((definition) => definition.auto_approve).map((definition) => definition.name));
+  const auto = new Set(
+    definitions.filter((definition) => definition.auto_approve).map((definition) => definition.name),
+  );
   return {
     TOOLS: definitions,
     AGENT_TOOLS: definitions.filter((definition) => definition.agent),

@@ -28,7 +28,10 @@ export class OfferCache {
   readonly #of_set = new WeakMap<ReadonlySet<string>, Map<string, Kept>>();
   readonly #of_none = new Map<string, Kept>();
 
-  /** The kept offer while `version` and the set are as they were; else a new one that keeps arrays that did not change. */
+  /**
+   * The kept offer while `version` and the set are as they were; else a new one that keeps arrays that did not
+   * change.
+   */
   get({ kind, expanded, native_search }: OfferRequest, version: number, make: () => Offer): Offer {
     const by_key = expanded.size === 0 ? this.#of_none : (this.#of_set.get(expanded) ?? new Map<string, Kept>());
     if (expanded.size > 0) this.#of_set.set(expanded, by_key);
@@ -36,7 +39,10 @@ export class OfferCache {
     const known = by_key.get(key);
     if (known?.version === version && known.expanded_count === expanded.size) return known.offer;
     const made = make();
-    const offer = known === undefined ? made : { tools: same(known.offer.tools, made.tools), deferred: same(known.offer.deferred, made.deferred) };
+    const offer =
+      known === undefined
+        ? made
+        : { tools: same(known.offer.tools, made.tools), deferred: same(known.offer.deferred, made.deferred) };
     by_key.set(key, { version, expanded_count: expanded.size, offer });
     return offer;
   }

@@ -4,7 +4,12 @@ import type { ExternalTool } from "../contracts/external_tools.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import { ToolIndex } from "./ranking.ts";
 
-function tool(server: string, own_name: string, about: string, parameters: JsonObject = { type: "object" }): ExternalTool {
+function tool(
+  server: string,
+  own_name: string,
+  about: string,
+  parameters: JsonObject = { type: "object" },
+): ExternalTool {
   return {
     own_name,
     about,
@@ -27,7 +32,10 @@ function tool(server: string, own_name: string, about: string, parameters: JsonO
 
 function indexOf(...tools: [string, string][]): ToolIndex {
   const index = new ToolIndex();
-  index.setServer("s", tools.map(([name, about]) => tool("s", name, about)));
+  index.setServer(
+    "s",
+    tools.map(([name, about]) => tool("s", name, about)),
+  );
   return index;
 }
 
@@ -36,7 +44,11 @@ function found(index: ToolIndex, query: string): string[] {
 }
 
 test("words that are members of every object are words like others (TSRCH-01)", () => {
-  const index = indexOf(["describe", "calls toString on a value"], ["constructor", "makes a value"], ["other", "nothing"]);
+  const index = indexOf(
+    ["describe", "calls toString on a value"],
+    ["constructor", "makes a value"],
+    ["other", "nothing"],
+  );
   expect(found(index, "constructor")).toEqual(["constructor"]);
   expect(found(index, "toString")[0]).toBe("describe");
   for (const word of ["__proto__", "hasOwnProperty", "valueOf"]) {
@@ -45,7 +57,11 @@ test("words that are members of every object are words like others (TSRCH-01)", 
 });
 
 test("odd queries find what they can and never fail (TSRCH-05)", () => {
-  const index = indexOf(["search_repos", "Search GitHub"], ["weather", "查询城市天气预报"], ["get_XMLDocument", "gets it"]);
+  const index = indexOf(
+    ["search_repos", "Search GitHub"],
+    ["weather", "查询城市天气预报"],
+    ["get_XMLDocument", "gets it"],
+  );
   for (const query of ["", "   ", "!!!", "🙂", "x".repeat(10_240)]) expect(found(index, query)).toEqual([]);
   expect(found(index, "searchRepos")[0]).toBe("search_repos");
   expect(found(index, "search-repos")[0]).toBe("search_repos");
@@ -68,12 +84,15 @@ test("forms of a word, its synonyms, and what a path stands for are found", () =
   );
   expect(found(index, "deleting branches")[0]).toBe("delete_branch");
   expect(found(index, "folder")[0]).toBe("list_directory");
-  expect(found(index, "save it to /root/markdown/report.txt")[0]).toBe("write_file");
+  expect(found(index, "save it to /srv/markdown/report.txt")[0]).toBe("write_file");
 });
 
 test("a rare word counts more than common ones, and a name more than a description", () => {
   const index = indexOf(
-    ...["user", "item", "order", "place", "page", "price"].map((noun): [string, string] => [`get_${noun}`, `Get the data of the ${noun}`]),
+    ...["user", "item", "order", "place", "page", "price"].map((noun): [string, string] => [
+      `get_${noun}`,
+      `Get the data of the ${noun}`,
+    ]),
     ["get_whois", "Get a record"],
     ["other_tool", "Knows whois and more"],
   );
@@ -96,8 +115,12 @@ function manyTools(server: string, count = 50): ExternalTool[] {
   const word = (seed: number): string => `word${(seed * 7919) % 3000}`;
   return Array.from({ length: count }, (_, index) => {
     const seed = index + server.length * 131 + Number(server.slice(1)) * 53;
-    const text = Array.from({ length: 30 }, (_unused, at) => (at % 3 === 0 ? "get the data of" : word(seed + at))).join(" ");
-    const properties = Object.fromEntries([1, 2, 3].map((at) => [word(seed + at), { type: "string", description: text.slice(0, 80) }]));
+    const text = Array.from({ length: 30 }, (_unused, at) => (at % 3 === 0 ? "get the data of" : word(seed + at))).join(
+      " ",
+    );
+    const properties = Object.fromEntries(
+      [1, 2, 3].map((at) => [word(seed + at), { type: "string", description: text.slice(0, 80) }]),
+    );
     return tool(server, `get_${word(seed)}_${index}`, text, { type: "object", properties });
   });
 }
@@ -115,6 +138,7 @@ test("5,000 tools are searched within 10 ms, and a server of 50 is replaced with
     );
   const query = quickest(() => index.search("get the latest data of a word17 from the list of word204 and save it"));
   const update = quickest(() => index.setServer("s7", manyTools("s7")));
+  // oxlint-disable-next-line no-console
   console.log(`tool search over 5,000 tools: ${query.toFixed(1)} ms a query, ${update.toFixed(1)} ms an update`);
   expect(query).toBeLessThan(10);
   expect(update).toBeLessThan(20);
@@ -149,14 +173,29 @@ test.skipIf(!has_data)(
     }
     const recall = (some: PublicTask[], count: number): number => {
       const shares = some.map(({ steps, tools: wanted }) => {
-        const got = new Set(steps.flatMap((step) => index.search(step).slice(0, count).map(({ name }) => own_names.get(name))));
+        const got = new Set(
+          steps.flatMap((step) =>
+            index
+              .search(step)
+              .slice(0, count)
+              .map(({ name }) => own_names.get(name)),
+          ),
+        );
         return wanted.filter((name) => got.has(name)).length / wanted.length;
       });
       return shares.reduce((sum, share) => sum + share, 0) / shares.length;
     };
-    const halves = [0, 1].map((rest) => recall(tasks.filter((_, at) => at % 2 === rest), 5));
+    const halves = [0, 1].map((rest) =>
+      recall(
+        tasks.filter((_, at) => at % 2 === rest),
+        5,
+      ),
+    );
     const figures = [1, 3, 5, 10].map((count) => `@${count} ${recall(tasks, count).toFixed(3)}`);
-    console.log(`step recall ${figures.join(", ")}; @5 by halves ${halves.map((half) => half.toFixed(3)).join(" and ")}`);
+    // oxlint-disable-next-line no-console
+    console.log(
+      `step recall ${figures.join(", ")}; @5 by halves ${halves.map((half) => half.toFixed(3)).join(" and ")}`,
+    );
     expect(recall(tasks, 5)).toBeGreaterThan(0.73);
     expect(Math.min(...halves)).toBeGreaterThan(0.7);
   },

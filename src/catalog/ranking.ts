@@ -89,12 +89,14 @@ export class ToolIndex {
     const groups = this.#groupsOf(query);
     const hits: RankedName[] = [];
     for (const segment of this.#segments.values()) {
-      scoresIn(segment, groups).forEach((score, index) => {
+      for (const [index, score] of scoresIn(segment, groups).entries()) {
         if (score > 0) hits.push({ name: segment.names[index] ?? "", score });
-      });
+      }
     }
     const best = hits.reduce((most, { score }) => Math.max(most, score), 0);
-    return hits.filter(({ score }) => score >= best * MATCH_SHARE_MIN).toSorted((one, other) => other.score - one.score);
+    return hits
+      .filter(({ score }) => score >= best * MATCH_SHARE_MIN)
+      .toSorted((one, other) => other.score - one.score);
   }
 
   /** Each word of the query with those that may stand for it. */
@@ -131,14 +133,14 @@ function scoresIn({ names, postings }: Segment, groups: readonly WeightedTerm[][
       const found = postings.get(term);
       if (found === undefined) continue;
       touched = true;
-      found.tools.forEach((tool, index) => {
+      for (const [index, tool] of found.tools.entries()) {
         const count = found.counts[index] ?? 0;
         const points = (weight * count * (SATURATION + 1)) / (count + SATURATION);
         if (points > (best[tool] ?? 0)) best[tool] = points;
-      });
+      }
     }
     if (!touched) continue;
-    best.forEach((points, tool) => (scores[tool] = (scores[tool] ?? 0) + points));
+    for (const [tool, points] of best.entries()) scores[tool] = (scores[tool] ?? 0) + points;
     best.fill(0);
   }
   return scores;
@@ -147,16 +149,14 @@ function scoresIn({ names, postings }: Segment, groups: readonly WeightedTerm[][
 function segmentOf(server: string, tools: readonly ExternalTool[]): Segment {
   const postings = new Map<string, Postings>();
   const server_terms = termsOf(server);
-  tools.forEach((tool, index) => {
+  for (const [index, tool] of tools.entries()) {
     for (const [term, count] of countsOf(tool, server_terms)) {
-      const known = postings.get(term);
-      if (known === undefined) postings.set(term, { tools: [index], counts: [count] });
-      else {
-        known.tools.push(index);
-        known.counts.push(count);
-      }
+      const known = postings.get(term) ?? { tools: [], counts: [] };
+      known.tools.push(index);
+      known.counts.push(count);
+      postings.set(term, known);
     }
-  });
+  }
   return { names: tools.map((tool) => tool.definition.name), postings };
 }
 

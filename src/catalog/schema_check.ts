@@ -6,10 +6,13 @@ export type SchemaCheck = (args: JsonObject) => Promise<string | null>;
 
 let shared: Promise<Ajv2020> | null = null;
 
-// ajv is loaded and each schema compiled at the first call of a tool: a start pays for neither. Checking schemas against their own
-// schema would cost more than all else.
+// ajv is loaded and each schema compiled at the first call of a tool: a start pays for neither. Checking schemas
+// against their own schema would cost more than all else.
 function validator(): Promise<Ajv2020> {
-  shared ??= import("ajv/dist/2020.js").then(({ Ajv2020 }) => new Ajv2020({ allErrors: true, strict: false, validateSchema: false, validateFormats: false, logger: false }));
+  shared ??= import("ajv/dist/2020.js").then(
+    ({ Ajv2020 }) =>
+      new Ajv2020({ allErrors: true, strict: false, validateSchema: false, validateFormats: false, logger: false }),
+  );
   return shared;
 }
 

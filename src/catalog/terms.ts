@@ -33,14 +33,28 @@ function wordsOf(text: string): string[] {
 }
 
 function pairsOf(run: string): string[] {
-  const characters = [...run];
+  const characters = Array.from(run);
   const pairs = characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
   return characters.length <= UNSPACED_WORD_LENGTH_MAX && pairs.length !== 1 ? [...pairs, run] : pairs;
 }
 
 /** The first that fits is taken off, so longer ones come first. */
 const SUFFIXES = [
-  "ization", "isation", "ation", "ition", "ional", "ment", "ing", "ion", "ed", "er", "or", "al", "ly", "ive", "able",
+  "ization",
+  "isation",
+  "ation",
+  "ition",
+  "ional",
+  "ment",
+  "ing",
+  "ion",
+  "ed",
+  "er",
+  "or",
+  "al",
+  "ly",
+  "ive",
+  "able",
 ];
 
 /** What is left of a word after its suffix. */

@@ -31,14 +31,24 @@ const OWN = Array.from({ length: 15 }, (_, index) => `own${String(index).padStar
 function external(server: string, names: string[], about = (name: string): string => name): ExternalServer {
   const tools = names.map((own_name): ExternalTool => {
     const name = `mcp__${server}__${own_name}`;
-    return { definition: { ...definition(name), description: about(own_name) }, tool: code(name), own_name, about: about(own_name) };
+    return {
+      definition: { ...definition(name), description: about(own_name) },
+      tool: code(name),
+      own_name,
+      about: about(own_name),
+    };
   });
   return { name: server, tools, unavailable: null };
 }
 
 function catalogWith(servers: ExternalServer[], search?: Partial<ToolSearchSettings>): Catalog {
   const settings: ToolSearchSettings = { mode: "auto", threshold: 20, max_results: 5, ...search };
-  const catalog = createCatalog(OWN.map((name) => definition(name)), OWN.map(code), new Set(["own14"]), settings);
+  const catalog = createCatalog(
+    OWN.map((name) => definition(name)),
+    OWN.map(code),
+    new Set(["own14"]),
+    settings,
+  );
   catalog.setExternal({ servers, absent: () => undefined });
   return catalog;
 }
@@ -78,7 +88,10 @@ test("the search names the servers with their counts", () => {
 });
 
 test("a search says how many of all matches it shows, and makes those visible (TSRCH-06)", async () => {
-  const catalog = catalogWith([external("s", numbered(9), () => "sends letters"), external("t", numbered(3), () => "paints walls")]);
+  const catalog = catalogWith([
+    external("s", numbered(9), () => "sends letters"),
+    external("t", numbered(3), () => "paints walls"),
+  ]);
   const expanded = new Set<string>();
   const bench = toolBench({ searchTools: (query) => catalog.searchTools(query, expanded) });
   try {

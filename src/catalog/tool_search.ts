@@ -1,6 +1,6 @@
 import type { ExternalServer } from "../contracts/external_tools.ts";
 import type { Tool, ToolSearchResult } from "../contracts/tool.ts";
-import { isJsonObject } from "../protocol/json.ts";
+import { isJsonObject, type JsonValue } from "../protocol/json.ts";
 import type { ToolDefinition } from "../protocol/tool_definition.ts";
 import { counted } from "../lib/words.ts";
 
@@ -39,7 +39,10 @@ export function toolSearchDefinition(servers: readonly ExternalServer[]): ToolDe
     parameters: {
       type: "object",
       properties: {
-        query: { type: "string", description: "What the tool should do, in a few words, such as: create a calendar event" },
+        query: {
+          type: "string",
+          description: "What the tool should do, in a few words, such as: create a calendar event",
+        },
       },
       required: ["query"],
       additionalProperties: false,
@@ -55,7 +58,7 @@ export function toolSearchDefinition(servers: readonly ExternalServer[]): ToolDe
 export const toolSearch: Tool = {
   name: TOOL_SEARCH_NAME,
   prepare(args) {
-    const query = String(args["query"] ?? "").trim();
+    const query = queryIn(args);
     return {
       ok: true,
       plan: { query },
@@ -66,7 +69,7 @@ export const toolSearch: Tool = {
     };
   },
   execute(plan, context) {
-    const query = isJsonObject(plan) ? String(plan["query"]) : "";
+    const query = queryIn(plan);
     const result = context.searchTools(query);
     const output = resultText(query, result);
     return Promise.resolve({
@@ -78,6 +81,10 @@ export const toolSearch: Tool = {
   },
 };
 
+function queryIn(value: JsonValue): string {
+  return isJsonObject(value) && typeof value["query"] === "string" ? value["query"].trim() : "";
+}
+
 function resultText(query: string, { found, total, already_visible, unavailable_servers }: ToolSearchResult): string {
   const lines: string[] = [];
   if (found.length > 0) {
@@ -87,7 +94,9 @@ function resultText(query: string, { found, total, already_visible, unavailable_
     lines.push("They can be called from now on.");
     if (total > found.length) lines.push("Search again in other words for the rest.");
   }
-  if (already_visible.length > 0) lines.push(`Found before, and still there to be called: ${already_visible.join(", ")}.`);
+  if (already_visible.length > 0) {
+    lines.push(`Found before, and still there to be called: ${already_visible.join(", ")}.`);
+  }
   if (lines.length === 0) {
     lines.push(
       query === ""
@@ -96,7 +105,9 @@ function resultText(query: string, { found, total, already_visible, unavailable_
     );
   }
   if (unavailable_servers.length > 0) {
-    lines.push(`Unavailable at present: ${unavailable_servers.join("; ")}. A tool that seems to be missing may belong to one of them.`);
+    lines.push(
+      `Unavailable at present: ${unavailable_servers.join("; ")}. A tool that seems to be missing may belong to one of them.`,
+    );
   }
   return lines.join("\n");
 }

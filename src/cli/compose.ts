@@ -102,7 +102,9 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     },
     startServers() {
       servers?.start();
-      watchModels(models, services, probing.signal).catch((error: unknown) => log.error("model.probing_failed", { error }));
+      watchModels(models, services, probing.signal).catch((error: unknown) =>
+        log.error("model.probing_failed", { error }),
+      );
     },
     async close(grace_ms) {
       probing.abort();

@@ -3,18 +3,22 @@ import type { ModelRequest, Provider, ProviderEvent } from "../contracts/provide
 import type { Step, Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import { betweenCrashPoints, crashPoint, crashPointsArmed, withCrashPoints } from "../lib/crash_point.ts";
-import type { EngineServices } from "../workstream/services.ts";
+import type { Delivery, EngineServices } from "../workstream/services.ts";
 
 /*
- * Where the crash tests pull the plug: around every write of the journal and every effect on the world outside. The parts are wrapped
- * where they are put together, and only in a process of these tests, so that the code that is tested knows nothing of it.
+ * Where the crash tests pull the plug: around every write of the journal and every effect on the world outside. The
+ * parts are wrapped where they are put together, and only in a process of these tests, so that the code that is tested
+ * knows nothing of it.
  */
 
-/** Points around everything that is written, the journal's by what a step says: `journal.assistant+tool_info.before`. */
+/**
+ * Points around everything that is written, the journal's by what a step says: `journal.assistant+tool_info.before`.
+ */
 export function storeWithCrashPoints<Kept extends Store>(store: Kept): Kept {
   if (!crashPointsArmed()) return store;
   const { journal } = store;
-  const commit = (step: Step): Promise<void> => betweenCrashPoints(`journal.${stepName(step)}`, () => journal.commit(step));
+  const commit = (step: Step): Promise<void> =>
+    betweenCrashPoints(`journal.${stepName(step)}`, () => journal.commit(step));
   return {
     ...store,
     journal: { ...journal, commit },
@@ -39,10 +43,10 @@ export function toolsWithCrashPoints(tools: Tool[]): Tool[] {
 /** Points around a notification and within an answer of a model: before it is asked, at its first words, at its end. */
 export function servicesWithCrashPoints(services: EngineServices): EngineServices {
   if (!crashPointsArmed()) return services;
-  const { deliver, providers } = services;
+  const deliver = services.deliver.bind(services);
   return Object.assign(services, {
-    deliver: (delivery: Parameters<typeof deliver>[0]) => betweenCrashPoints("deliver", () => deliver(delivery)),
-    providers: new Map([...providers].map(([name, provider]) => [name, watchedProvider(provider)])),
+    deliver: (delivery: Delivery) => betweenCrashPoints("deliver", () => deliver(delivery)),
+    providers: new Map([...services.providers].map(([name, provider]) => [name, watchedProvider(provider)])),
   });
 }
 

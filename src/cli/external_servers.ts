@@ -24,7 +24,10 @@ export interface RunningServers extends ExternalServers {
 }
 
 /** Null when none is configured: nothing of MCP is loaded then. Their tools come into the catalog as servers answer. */
-export async function createExternalServers(config: Config, parts: ExternalServerParts): Promise<RunningServers | null> {
+export async function createExternalServers(
+  config: Config,
+  parts: ExternalServerParts,
+): Promise<RunningServers | null> {
   const { servers, refresh_interval } = config.mcp;
   if (Object.keys(servers).length === 0) return null;
   const [{ McpManager }, { CONNECTION_LIMITS }] = await Promise.all([

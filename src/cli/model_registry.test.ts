@@ -10,7 +10,7 @@ import { createModelRegistry, watchModels } from "./model_registry.ts";
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function serve(options: Parameters<typeof startModelServer>[0] = {}): Promise<ModelServer> {
@@ -62,7 +62,7 @@ async function watch(
     lines.push(line);
     if (enough(lines)) stop.abort();
   };
-  const log = createLog({ level: "info", format: "json", redact: (text) => text, write, now: clock.now });
+  const log = createLog({ level: "info", format: "json", redact: (text) => text, write, now: () => clock.now() });
   await watchModels(known, { providers: createProviders(), breakers, clock, log }, stop.signal);
   return { lines, breakers };
 }
@@ -129,10 +129,11 @@ test("a configured server that is not there lets us start, and its model is take
   const base_url = `http://127.0.0.1:${port}/v1`;
   const known = await createModelRegistry(configOf({ home: { base_url } }), createProviders(), []);
   expect(known.current().models.get("home")?.model).toBe("default");
-  const coming = Promise.withResolvers<void>();
+  const coming = Promise.withResolvers<ModelServer>();
   const { breakers, lines } = await watch(known, (all) => {
-    if (all.some((line) => line.includes("model.unreachable")))
-      coming.resolve(serve({ port, models: ["llama3"] }).then(() => {}));
+    if (all.some((line) => line.includes("model.unreachable"))) {
+      coming.resolve(serve({ port, models: ["llama3"] }));
+    }
     return all.some((line) => line.includes("model.reachable"));
   });
   await coming.promise;

@@ -32,15 +32,15 @@ export interface KnownModels {
   /** The address of the local server that was found because none was configured. */
   found: string | null;
   /**
-   * Takes in which models a server has: one that was configured without a name gets the first. Answers a warning for the person who
-   * configured a name that is not there.
+   * Takes in which models a server has: one that was configured without a name gets the first. Answers a warning for
+   * the person who configured a name that is not there.
    */
   takeListed(settings: ModelSettings, listed: readonly string[]): string | null;
 }
 
 /**
- * The models that this server can call. With none configured, a local server on a usual port is looked for; with none there either, the
- * demo answers and says what it is. A configured server that is not there is waited for by nobody.
+ * The models that this server can call. With none configured, a local server on a usual port is looked for; with none
+ * there either, the demo answers and says what it is. A configured server that is not there is waited for by nobody.
  */
 export async function createModelRegistry(
   config: ModelsConfig,
@@ -63,8 +63,9 @@ export async function createModelRegistry(
         const model = config.models[alias];
         const known = registry.models.get(alias);
         if (model === undefined || known === undefined) return null;
-        if (model.model !== null)
+        if (model.model !== null) {
           return isListed(model.model, listed) ? null : notListed(alias, model.model, base_url, listed);
+        }
         const [name] = listed;
         if (name === undefined || listed.includes(known.model)) return null;
         registry = { ...registry, models: new Map(registry.models).set(alias, namedSettings(alias, model, name)) };
@@ -80,7 +81,8 @@ export async function createModelRegistry(
 }
 
 /**
- * Looks once at every model and from then on at those that fail, until the signal is aborted. What people should know goes to the log.
+ * Looks once at every model and from then on at those that fail, until the signal is aborted. What people should know
+ * goes to the log.
  */
 export async function watchModels(
   models: KnownModels,
@@ -101,7 +103,10 @@ export async function watchModels(
   await keepProbing(known, dependencies, signal, take);
 }
 
-/** Servers list a model with its version or date behind the name that people use, and brokers with the vendor before it. */
+/**
+ * Servers list a model with its version or date behind the name that people use, and brokers with the vendor before
+ * it.
+ */
 function isListed(model: string, listed: readonly string[]): boolean {
   if (listed.length === 0) return true;
   const name = model.toLowerCase();

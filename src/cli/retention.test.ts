@@ -13,7 +13,14 @@ const START = Date.parse("2026-06-01T00:00:00.000Z");
 
 function rowOf(ws_id: string, days_old: number, set: Partial<WorkstreamRow> = {}): WorkstreamRow {
   const at = new Date(START - days_old * DAY_MS).toISOString();
-  const nothing = { title: null, alias: null, parent_ws_id: null, parent_call_id: null, user_id: null, model_alias: null };
+  const nothing = {
+    title: null,
+    alias: null,
+    parent_ws_id: null,
+    parent_call_id: null,
+    user_id: null,
+    model_alias: null,
+  };
   const rest = { state: "idle" as const, turn_open: false, auto_approve: false, auto_approve_tools: [], closed: null };
   const numbers = { context_tokens: 0, last_seq: 0, message_count: 0 };
   return { ws_id, name: ws_id, kind: "main", ...nothing, ...rest, ...numbers, created: at, updated: at, ...set };

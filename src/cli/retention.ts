@@ -5,8 +5,8 @@ import type { SqliteStore } from "../store/index.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Removes conversations that nobody touched for `retention_days`, now and once a day, until the signal is aborted; none for 0 days. What is
- * named, runs or waits for a person stays. A failure is logged and tried again the next day.
+ * Removes conversations that nobody touched for `retention_days`, now and once a day, until the signal is aborted;
+ * none for 0 days. What is named, runs or waits for a person stays. A failure is logged and tried again the next day.
  */
 export async function keepRetention(
   store: Pick<SqliteStore, "prune">,

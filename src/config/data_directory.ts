@@ -23,7 +23,8 @@ const SECRET_BYTES = 64;
 const SECRET_LENGTH_MIN = 32;
 
 /**
- * Makes the data directory (0700) and the secret in it (0600) where they are missing. Several processes may do so at once.
+ * Makes the data directory (0700) and the secret in it (0600) where they are missing. Several processes may do so at
+ * once.
  */
 export function prepareDataDirectory(config: Config): DataDirectory {
   const folder = config.server.data_dir;
@@ -72,7 +73,8 @@ function readSecret(path: string): string | null {
 }
 
 /**
- * Writes a new secret beside its place and links it there whole: of two processes the first wins and both read the same.
+ * Writes a new secret beside its place and links it there whole: of two processes the first wins and both read the
+ * same.
  */
 function makeSecret(path: string): string {
   const draft = `${path}.${process.pid}.new`;

@@ -302,7 +302,11 @@ test("every secret of the settings is known to the redactor (SECR-03)", () => {
     "[mcp.servers.c]\nurl = 'https://x/mcp?api_key=query-secret&page=long-enough'",
     "[models.m]\napi_key = 'model-secret'\n[database]\nurl = 'postgres://u:p%40ssword@h/db'\n",
   ].join("\n");
-  const environment = { AWS_SECRET_ACCESS_KEY: "environment-secret", SSH_AUTH_SOCK: "/run/agent.sock", MY_TOKEN: "password" };
+  const environment = {
+    AWS_SECRET_ACCESS_KEY: "environment-secret",
+    SSH_AUTH_SOCK: "/run/agent.sock",
+    MY_TOKEN: "password",
+  };
   const config = load(toml, { TURNSTONE_DISCORD_TOKEN: "discord-secret" });
   const secrets = secretValues(config, "jwt-secret-in-use", environment);
   expect(secrets.toSorted()).toEqual(

@@ -17,7 +17,10 @@ import type { SettingsTable } from "./settings.ts";
 import { MCP_SERVERS } from "./tool_settings.ts";
 import type { McpServers } from "./tool_settings.ts";
 
-/** Every setting, worked out and frozen. Keys as in `config.toml`; times in the unit that the setting's description names. */
+/**
+ * Every setting, worked out and frozen. Keys as in `config.toml`; times in the unit that the setting's description
+ * names.
+ */
 export interface Config extends Omit<SettingsTable, "model" | "models"> {
   model: ModelChoice;
   /** By alias. Empty when nothing is set: whoever starts the server looks for a local one. */
@@ -47,7 +50,10 @@ export function loadProcessConfig(flags: ConfigSources["flags"]): ConfigResult {
   return loadConfig({ flags, env: process.env, cwd: process.cwd(), home: process.env["HOME"] || homedir() });
 }
 
-/** Reads flags, environment and `config.toml`, in this order of precedence, and checks all of it. Touches no file but to read. */
+/**
+ * Reads flags, environment and `config.toml`, in this order of precedence, and checks all of it. Touches no file but
+ * to read.
+ */
 export function loadConfig(sources: ConfigSources): ConfigResult {
   const { flags, env, cwd, home } = sources;
   const asked = typeof flags["config"] === "string" ? flags["config"] : env["TURNSTONE_CONFIG"] || undefined;

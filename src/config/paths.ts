@@ -1,7 +1,9 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Field, Sources, Surroundings } from "./field.ts";
 
-/** A path of the file system. `~` is the home folder; a relative one starts from the folder of the file that names it. */
+/**
+ * A path of the file system. `~` is the home folder; a relative one starts from the folder of the file that names it.
+ */
 export function path<T extends string | null>(
   options: Sources & { about: string; fallback: T; shown?: string },
 ): Field<string | T> {

@@ -3,7 +3,8 @@ import type { Config } from "./load.ts";
 // Shorter values are ordinary words and numbers: taking them out of every text would garble it.
 const SECRET_LENGTH_MIN = 8;
 
-const SECRET_NAME = /key|token|secret|passw(?:or)?d|passphrase|pwd|credential|authorization|cookie|signature|(?:^|[_-])pat$/i;
+const SECRET_NAME =
+  /key|token|secret|passw(?:or)?d|passphrase|pwd|credential|authorization|cookie|signature|(?:^|[_-])pat$/i;
 
 /** Names in our own environment: stricter, since nobody chose those for us, and `SSH_AUTH_SOCK` is no secret. */
 const SECRET_VARIABLE = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIALS?|PAT)$/i;
@@ -12,8 +13,8 @@ const SECRET_VARIABLE = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSP
 const WORD = /^[A-Za-z]+$/;
 
 /**
- * Every text in the settings, and in the environment, that must never leave: for the redactor. `jwt_secret` is the one in
- * use, wherever it came from.
+ * Every text in the settings, and in the environment, that must never leave: for the redactor. `jwt_secret` is the
+ * one in use, wherever it came from.
  */
 export function secretValues(
   config: Config,
@@ -22,7 +23,12 @@ export function secretValues(
 ): string[] {
   const models = Object.values(config.models);
   const servers = Object.values(config.mcp.servers);
-  const addresses = [config.api.tavily_url, config.discord.api, config.gateway.server_url, config.gateway.advertise_url];
+  const addresses = [
+    config.api.tavily_url,
+    config.discord.api,
+    config.gateway.server_url,
+    config.gateway.advertise_url,
+  ];
   const values = [
     jwt_secret,
     config.auth.jwt_secret,

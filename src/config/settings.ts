@@ -159,7 +159,10 @@ export const SETTINGS = section({
     }),
   }),
   notify: section({
-    on_done: choice(["off", "dm"], { about: "tells a person when a turn of more than five minutes ends", fallback: "off" }),
+    on_done: choice(["off", "dm"], {
+      about: "tells a person when a turn of more than five minutes ends",
+      fallback: "off",
+    }),
   }),
   log,
 });

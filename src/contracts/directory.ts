@@ -47,7 +47,13 @@ export interface UserStore {
 
 export interface ChannelStore {
   /** False when that platform user is linked already. */
-  link(link: { channel_type: string; channel_user_id: string; user_id: string; scopes: string; created: string }): Promise<boolean>;
+  link(link: {
+    channel_type: string;
+    channel_user_id: string;
+    user_id: string;
+    scopes: string;
+    created: string;
+  }): Promise<boolean>;
   unlink(channel_type: string, channel_user_id: string): Promise<boolean>;
   linkOf(channel_type: string, channel_user_id: string): Promise<ChannelLink | null>;
   /** Newest first. */
@@ -62,7 +68,11 @@ export interface ChannelStore {
   routesBehind(channel_type: string): Promise<ChannelRoute[]>;
   removeRoute(channel_type: string, channel_id: string): Promise<boolean>;
   /** Forward only; answers what holds now. */
-  moveCursor(channel_type: string, channel_id: string, to: { cursor_seq?: number; last_inbound_id?: string }): Promise<ChannelRoute | null>;
+  moveCursor(
+    channel_type: string,
+    channel_id: string,
+    to: { cursor_seq?: number; last_inbound_id?: string },
+  ): Promise<ChannelRoute | null>;
   /** Remembers a message of ours; the same `shows` and `part` in a channel overwrites. */
   savePosted(message: PostedMessage): Promise<void>;
   posted(channel_type: string, message_id: string): Promise<PostedMessage | null>;

@@ -76,7 +76,15 @@ export interface ApproveRequest {
 export type ApproveResult =
   | { ok: true; cycle_id: string }
   | { ok: false; reason: "nothing_pending"; error: string }
-  | { ok: false; reason: "settled"; error: string; cycle_id: string; approved: boolean; decided_by: DecidedBy | null; decided_at: string | null }
+  | {
+      ok: false;
+      reason: "settled";
+      error: string;
+      cycle_id: string;
+      approved: boolean;
+      decided_by: DecidedBy | null;
+      decided_at: string | null;
+    }
   /** A call or scope that does not belong to the cycle. */
   | { ok: false; reason: "invalid"; error: string };
 
@@ -118,8 +126,8 @@ export interface DashboardRow {
 export type EngineFailure = { ok: false; reason: "unknown" | "closed" | "busy" | "invalid"; error: string };
 
 /**
- * Everything that can be done to workstreams. Rights have been checked by the caller. Each answer is durable when it is given.
- * An unknown `ws_id` answers null where the result says so.
+ * Everything that can be done to workstreams. Rights have been checked by the caller. Each answer is durable when it
+ * is given. An unknown `ws_id` answers null where the result says so.
  */
 export interface Engine {
   readonly bus: EventBus;
@@ -130,7 +138,10 @@ export interface Engine {
   approve(ws_id: string, request: ApproveRequest): Promise<ApproveResult>;
   /** Who is asked for what; oldest first. */
   pendingApprovals(ws_id: string): Promise<{ cycle_id: string; items: ApprovalItem[] }[]>;
-  plan(ws_id: string, request: { feedback: string; review_id: string | null; decided_by: DecidedBy }): Promise<PlanResult>;
+  plan(
+    ws_id: string,
+    request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
+  ): Promise<PlanResult>;
   cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure>;
   /** Takes the last `turns` turns out of the conversation. Not while a turn runs. */
   rewind(ws_id: string, turns: number): Promise<{ ok: true; turns: number } | EngineFailure>;

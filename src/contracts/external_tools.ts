@@ -23,7 +23,7 @@ export interface ExternalServer {
 /** All external tools at one moment; replaced as a whole when something changes. */
 export interface ExternalTools {
   servers: readonly ExternalServer[];
-  /** A stand-in for a tool of a server that has not been reached yet: it waits for the server and says when there is none. */
+  /** A stand-in for a tool of a server that was never reached: it waits for the server and says when there is none. */
   absent(name: string): ExternalTool | undefined;
 }
 

@@ -6,7 +6,9 @@ export interface Principal {
   user_id: string | null;
   username: string;
   display_name: string;
-  /** Expanded: `approve` brings `write` and `read` along. When acting for a linked person, that person's scopes alone. */
+  /**
+   * Expanded: `approve` brings `write` and `read` along. When acting for a linked person, that person's scopes alone.
+   */
   scopes: ReadonlySet<Scope>;
   /** True for the gateway's own credential, also while it acts for a person. */
   is_service: boolean;

@@ -9,7 +9,10 @@ import type { FileRecord } from "./file_record.ts";
 
 export type { UserRow, TokenRow, UserStore, ChannelStore, ServiceRow, ServiceStore } from "./directory.ts";
 
-/** A prepared call as it is kept beside `tool_info` or `approve_request`, so that a restart needs no second preparation. */
+/**
+ * A prepared call as it is kept beside `tool_info` or `approve_request`, so that a restart needs no second
+ * preparation.
+ */
 export interface KeptCall {
   call_id: string;
   name: string;
@@ -150,7 +153,15 @@ export type Change =
   | { kind: "grant_added"; grant: Grant }
   | { kind: "usage_added"; usage: UsageRow }
   | { kind: "workstream_created"; workstream: WorkstreamRow }
-  | { kind: "workstream_changed"; set: Partial<Pick<WorkstreamRow, "name" | "title" | "alias" | "model_alias" | "auto_approve" | "auto_approve_tools" | "closed">> };
+  | {
+      kind: "workstream_changed";
+      set: Partial<
+        Pick<
+          WorkstreamRow,
+          "name" | "title" | "alias" | "model_alias" | "auto_approve" | "auto_approve_tools" | "closed"
+        >
+      >;
+    };
 
 /** One transaction on one workstream: its entries, its state, and the rows that go with them. */
 export interface Step {
@@ -179,12 +190,23 @@ export interface WorkstreamStore {
   /** By alias, id, or an id's prefix that only one workstream has. */
   resolve(name: string): Promise<WorkstreamRow | null>;
   /** Newest first; closed ones only when asked for. */
-  list(filter: { user_id?: string; include_closed?: boolean; kinds?: WorkstreamKind[]; limit: number; after?: string }): Promise<WorkstreamRow[]>;
+  list(filter: {
+    user_id?: string;
+    include_closed?: boolean;
+    kinds?: WorkstreamKind[];
+    limit: number;
+    after?: string;
+  }): Promise<WorkstreamRow[]>;
   children(ws_id: string): Promise<WorkstreamRow[]>;
   /** Those whose turn is open, and those with queued messages. */
   unfinished(): Promise<WorkstreamRow[]>;
   count(): Promise<Record<WorkstreamState, number>>;
-  update(ws_id: string, set: Partial<Pick<WorkstreamRow, "name" | "title" | "alias" | "model_alias" | "auto_approve" | "auto_approve_tools" | "closed">>): Promise<void>;
+  update(
+    ws_id: string,
+    set: Partial<
+      Pick<WorkstreamRow, "name" | "title" | "alias" | "model_alias" | "auto_approve" | "auto_approve_tools" | "closed">
+    >,
+  ): Promise<void>;
   remove(ws_id: string): Promise<void>;
   /** People who may speak in another's workstream. */
   invite(ws_id: string, user_id: string): Promise<void>;
@@ -244,7 +266,10 @@ export interface MemoryReach {
 
 export interface MemoryStore {
   /** Answers the value that stood there before. */
-  save(row: Omit<MemoryRow, "memory_id" | "created" | "updated" | "used">, at: string): Promise<{ memory: MemoryRow; previous: string | null }>;
+  save(
+    row: Omit<MemoryRow, "memory_id" | "created" | "updated" | "used">,
+    at: string,
+  ): Promise<{ memory: MemoryRow; previous: string | null }>;
   remove(scope: MemoryScope, owner: string, key: string): Promise<boolean>;
   removeById(memory_id: string, reach: MemoryReach): Promise<boolean>;
   /** Most recently used first. */
@@ -266,7 +291,12 @@ export interface ConversationHit {
 
 export interface SearchStore {
   /** Over conversations of `user_id` alone, without `except_ws_id`. Any text is a valid query. Best first. */
-  conversations(filter: { user_id: string; except_ws_id: string | null; query: string; limit: number }): Promise<{ hits: ConversationHit[]; total: number }>;
+  conversations(filter: {
+    user_id: string;
+    except_ws_id: string | null;
+    query: string;
+    limit: number;
+  }): Promise<{ hits: ConversationHit[]; total: number }>;
 }
 
 /** An outgoing notification: a row before the first attempt, so that a restart neither loses nor doubles it. */
@@ -285,7 +315,9 @@ export interface NotificationRow {
 }
 
 export interface NotificationStore {
-  /** Takes one of the turn's places, or answers false when `limit` are taken by sent or sending ones. One transaction. */
+  /**
+   * Takes one of the turn's places, or answers false when `limit` are taken by sent or sending ones. One transaction.
+   */
   open(row: NotificationRow, limit: number): Promise<boolean>;
   settle(notification_id: string, state: "sent" | "failed", deliveries: NotificationDelivery[]): Promise<void>;
   get(notification_id: string): Promise<NotificationRow | null>;
@@ -307,7 +339,11 @@ export interface AuditStore {
 
 export interface UsageStore {
   /** Sums from `since` on. */
-  total(filter: { user_id?: string; ws_id?: string; since: string }): Promise<{ prompt_tokens: number; completion_tokens: number; cost_usd: number }>;
+  total(filter: {
+    user_id?: string;
+    ws_id?: string;
+    since: string;
+  }): Promise<{ prompt_tokens: number; completion_tokens: number; cost_usd: number }>;
 }
 
 /** All that is kept. Everything is asynchronous, so that a database on another machine can stand behind it. */

@@ -53,7 +53,13 @@ export interface ToolOutput {
   files?: FileRecord[];
   /** Deferred tools that became visible. */
   expanded_tools?: string[];
-  notification?: { notification_id: string; target: NotificationTarget; title?: string; message: string; deliveries: NotificationDelivery[] };
+  notification?: {
+    notification_id: string;
+    target: NotificationTarget;
+    title?: string;
+    message: string;
+    deliveries: NotificationDelivery[];
+  };
 }
 
 /** All that preparing may look at. */
@@ -86,9 +92,16 @@ export interface ToolContext extends PrepareContext {
   memories: MemoryStore;
   search: SearchStore;
   /** Keeps bytes that a message or result refers to. */
-  saveAttachment(bytes: Uint8Array, about: { filename: string; media_type: string; width?: number; height?: number }): Promise<AttachmentReference>;
+  saveAttachment(
+    bytes: Uint8Array,
+    about: { filename: string; media_type: string; width?: number; height?: number },
+  ): Promise<AttachmentReference>;
   /** One question to the model without tools and without the conversation. */
-  ask(question: { system: string; prompt: string; max_output_tokens: number }): Promise<{ ok: true; text: string } | { ok: false; error: string }>;
+  ask(question: {
+    system: string;
+    prompt: string;
+    max_output_tokens: number;
+  }): Promise<{ ok: true; text: string } | { ok: false; error: string }>;
   /** Runs a sub-agent to its end: a child workstream with its own journal. */
   delegate(request: DelegateRequest): Promise<DelegateResult>;
   /** Puts a text before a person; resolves when one has answered. */

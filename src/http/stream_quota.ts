@@ -1,6 +1,8 @@
 import type { SseConnection } from "./sse_hub.ts";
 
-/** Streams that one credential may have open: more than any client needs, and too few to take the place of all others. */
+/**
+ * Streams that one credential may have open: more than any client needs, and too few to take the place of all others.
+ */
 export const STREAMS_MAX = 1000;
 
 /** Counts the open streams of each credential. */

@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 
 /**
  * Who may be reached at an IP address. `public`: anyone on the internet. `private`: this machine, its network or its
- * provider's; an owner may open such a host by name. `never`: what no page lies at, such as multicast, documentation and
- * reserved ranges, and the addresses from which clouds hand credentials to their machines.
+ * provider's; an owner may open such a host by name. `never`: what no page lies at, such as multicast, documentation
+ * and reserved ranges, and the addresses from which clouds hand credentials to their machines.
  */
 export type AddressKind = "public" | "private" | "never";
 

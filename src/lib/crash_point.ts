@@ -6,9 +6,10 @@ let current = "";
 let passings = 0;
 
 /**
- * Lets this process be killed at a named point. The file at `path` may come and go while the process runs; it holds the name of a point
- * and a number, such as `journal.assistant.before 2`, and whatever makes the order unlike the one before. Every point that is passed is
- * added to `<path>.passed`, one name a line. Null, or an empty text, leaves the points without effect.
+ * Lets this process be killed at a named point. The file at `path` may come and go while the process runs; it holds
+ * the name of a point and a number, such as `journal.assistant.before 2`, and whatever makes the order unlike the one
+ * before. Every point that is passed is added to `<path>.passed`, one name a line. Null, or an empty text, leaves the
+ * points without effect.
  */
 export function armCrashPoints(path: string | null | undefined): void {
   orders = path === "" || path === undefined ? null : path;
@@ -53,7 +54,10 @@ export async function betweenCrashPoints<Value>(name: string, effect: () => Prom
   return value;
 }
 
-/** The same object, with a point before and after each call of these methods, named `<name>.<method>.before` and `.after`. */
+/**
+ * The same object, with a point before and after each call of these methods, named `<name>.<method>.before` and
+ * `.after`.
+ */
 export function withCrashPoints<Target extends object>(
   name: string,
   target: Target,

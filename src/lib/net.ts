@@ -26,7 +26,10 @@ export interface FetchOptions {
   allow_private?: readonly string[];
   /** All addresses of a name; the system's resolver where absent. */
   resolve?: (host: string) => Promise<readonly string[]>;
-  /** Where the socket goes for an address that has passed; to itself where absent. A test's public site is on loopback. */
+  /**
+   * Where the socket goes for an address that has passed; to itself where absent. A test's public site is on
+   * loopback.
+   */
   dial?: (address: string) => string;
   /** Milliseconds in all; 30 s where absent. */
   total_ms?: number;

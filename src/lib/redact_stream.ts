@@ -15,17 +15,36 @@ const TOKEN_LENGTH_MAX = 4096;
 const TOKEN_HEADS = [
   "ts_",
   "eyJ",
-  "sk-", "rk-", "pk-", "sk_live", "sk_test", "rk_live", "rk_test",
-  "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-",
-  "AKIA", "ASIA", "AIza", "xox", "xapp-", "npm_", "hf_", "tvly-",
+  "sk-",
+  "rk-",
+  "pk-",
+  "sk_live",
+  "sk_test",
+  "rk_live",
+  "rk_test",
+  "ghp_",
+  "gho_",
+  "ghs_",
+  "ghu_",
+  "ghr_",
+  "github_pat_",
+  "glpat-",
+  "AKIA",
+  "ASIA",
+  "AIza",
+  "xox",
+  "xapp-",
+  "npm_",
+  "hf_",
+  "tvly-",
 ];
 
 /** The word that a text ends with, if it is no longer than a token may be. */
 const LAST_WORD = new RegExp(`(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{1,${TOKEN_LENGTH_MAX}}$`);
 
 /**
- * Makes redactors for texts that come in pieces, however a secret is cut. Nearly every piece passes at once: only an end
- * that matches the beginning of a given value, or of a token of well-known form, waits for what follows.
+ * Makes redactors for texts that come in pieces, however a secret is cut. Nearly every piece passes at once: only an
+ * end that matches the beginning of a given value, or of a token of well-known form, waits for what follows.
  */
 export function createStreamRedactors(
   redact: (text: string) => string,

@@ -13,7 +13,10 @@ export interface SpawnRequest {
   timeout_ms: number | null;
   /** Called with raw bytes as they come, stdout and stderr in one stream in the order they came. */
   onOutput(bytes: Uint8Array): void;
-  /** Takes stderr apart from stdout. Bytes that come faster than they are taken are lost, so that the program never waits. */
+  /**
+   * Takes stderr apart from stdout. Bytes that come faster than they are taken are lost, so that the program never
+   * waits.
+   */
   onErrorOutput?(bytes: Uint8Array): void;
   signal: AbortSignal;
   /** Text for standard input, which ends behind it; no input where absent. */

@@ -1,8 +1,8 @@
 /** Server-sent events, as the WHATWG HTML standard, section 9.2, writes them. */
 
 /**
- * One frame. `data` is JSON text, which holds no line break, so one `data:` line carries it; a frame with an id moves the
- * client's `Last-Event-ID`.
+ * One frame. `data` is JSON text, which holds no line break, so one `data:` line carries it; a frame with an id moves
+ * the client's `Last-Event-ID`.
  */
 export function encodeSseFrame(data: string, id: number | null): Buffer {
   if (/[\r\n]/.test(data)) throw new Error("The data of an SSE frame must be JSON text on one line.");

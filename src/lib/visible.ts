@@ -24,7 +24,10 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll("\n", "␊");
 }
 
-/** What nobody sees where it stands alone, though it is not among the above: joiners, variation selectors, an empty Braille cell. */
+/**
+ * What nobody sees where it stands alone, though it is not among the above: joiners, variation selectors, an empty
+ * Braille cell.
+ */
 const UNSEEN_ALONE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Whether there is nothing to see. */

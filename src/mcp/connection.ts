@@ -78,11 +78,10 @@ export class Connection {
 
   /** Resolves when it is ready or known not to be, or after the given time. */
   async settled(limit_ms: number): Promise<ConnectionState> {
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(() => deadline.resolve(), limit_ms);
-    let over = false;
-    void deadline.promise.then(() => (over = true));
-    while (this.#state === "connecting" && !over) await Promise.race([this.#turn.promise, deadline.promise]);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), limit_ms);
+    const over = new Promise((resolve) => deadline.signal.addEventListener("abort", resolve, { once: true }));
+    while (this.#state === "connecting" && !deadline.signal.aborted) await Promise.race([this.#turn.promise, over]);
     clearTimeout(timer);
     return this.#state;
   }
@@ -127,8 +126,9 @@ export class Connection {
       this.#hurry = true;
       this.#pause.resolve();
       await this.settled(this.#dependencies.limits.connect_deadline_ms);
-      if (this.#session === null)
+      if (this.#session === null) {
         return { server: this.name, ok: false, error: this.#problem ?? "It has not answered yet." };
+      }
     } else if (!(await this.#refresher.now())) {
       return { server: this.name, ok: false, error: this.#problem ?? "It did not answer." };
     }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { createLog } from "../lib/log.ts";
 import { HttpMcpServer } from "../../test/support/mcp/http_server.ts";
-import { remote, startServers } from "../../test/support/mcp/servers.ts";
+import { remote, startServers, type StartedServers } from "../../test/support/mcp/servers.ts";
 import type { CallResult } from "../../test/support/tool_context.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -19,7 +19,7 @@ async function listen(): Promise<HttpMcpServer> {
   return server;
 }
 
-function start(...given: Parameters<typeof startServers>): ReturnType<typeof startServers> {
+function start(...given: Parameters<typeof startServers>): StartedServers {
   const servers = startServers(...given);
   closing.push(() => servers.close());
   return servers;
@@ -29,17 +29,20 @@ function outputOf(result: CallResult): string {
   return result.prepared ? result.output : result.error;
 }
 
-test.each([404, 400])("a session that the server forgot (%i) is opened anew and the call sent once more (MCP-22)", async (status) => {
-  const server = await listen();
-  server.unknown_session_status = status;
-  const { manager, call } = start({ net: remote(server.url) });
-  await manager.settled();
-  server.forgetSessions();
-  expect(outputOf(await call("echo", { n: 1 }))).toBe('{"n":1}');
-  expect(server.count("initialize")).toBe(2);
-  const again = server.requests.filter((request) => request.rpc === "initialize").at(-1);
-  expect(again?.headers["mcp-session-id"]).toBeUndefined();
-});
+test.each([404, 400])(
+  "a session that the server forgot (%i) is opened anew and the call sent once more (MCP-22)",
+  async (status) => {
+    const server = await listen();
+    server.unknown_session_status = status;
+    const { manager, call } = start({ net: remote(server.url) });
+    await manager.settled();
+    server.forgetSessions();
+    expect(outputOf(await call("echo", { n: 1 }))).toBe('{"n":1}');
+    expect(server.count("initialize")).toBe(2);
+    const again = server.requests.filter((request) => request.rpc === "initialize").at(-1);
+    expect(again?.headers["mcp-session-id"]).toBeUndefined();
+  },
+);
 
 test("a server that never keeps a session is given up, not asked for ever (MCP-22)", async () => {
   const server = await listen();
@@ -54,8 +57,17 @@ test("headers stay within the origin and out of the log (MCP-32)", async () => {
   const [front, elsewhere] = [await listen(), await listen()];
   front.redirect = { status: 307, location: elsewhere.url };
   const lines: string[] = [];
-  const log = createLog({ level: "debug", format: "text", redact: (line) => line, write: (line) => void lines.push(line), now: Date.now });
-  const { manager, state } = start({ net: remote(front.url, { authorization: "Bearer geheim-42", "x-key": "geheim-43" }) }, { log });
+  const log = createLog({
+    level: "debug",
+    format: "text",
+    redact: (line) => line,
+    write: (line) => void lines.push(line),
+    now: Date.now,
+  });
+  const { manager, state } = start(
+    { net: remote(front.url, { authorization: "Bearer geheim-42", "x-key": "geheim-43" }) },
+    { log },
+  );
   await manager.settled();
   expect(state("net")).toMatchObject({ state: "unavailable", problem: expect.stringContaining("another origin") });
   expect(front.requests[0]?.headers["x-key"]).toBe("geheim-43");
@@ -88,7 +100,10 @@ test.each([
 
 test("a server on the network that goes away is noticed, and taken again when it is back (MCP-04)", async () => {
   const server = await listen();
-  const { manager, call, state, until } = start({ net: remote(server.url) }, { limits: { ping_interval_ms: 100, ping_timeout_ms: 1000 } });
+  const { manager, call, state, until } = start(
+    { net: remote(server.url) },
+    { limits: { ping_interval_ms: 100, ping_timeout_ms: 1000 } },
+  );
   await manager.settled();
   await server.close();
   await until(() => state("net")?.state === "unavailable");
@@ -112,8 +127,13 @@ test.each([
   ["sse", "sse", "/sse"],
 ] as const)("the published server for everything works over %s", async (mode, type, path) => {
   const port = await freePort();
-  const program = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url));
-  const child = spawn(process.execPath, [program, mode], { env: { PATH: process.env["PATH"], PORT: String(port) }, stdio: "ignore" });
+  const program = fileURLToPath(
+    new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+  );
+  const child = spawn(process.execPath, [program, mode], {
+    env: { PATH: process.env["PATH"], PORT: String(port) },
+    stdio: "ignore",
+  });
   closing.push(() => void child.kill());
   const { manager, call, until, state } = start({ all: remote(`http://127.0.0.1:${port}${path}`, {}, type) });
   await until(() => state("all")?.state === "ready");

@@ -21,7 +21,7 @@ export async function httpTransport({ type, url, headers }: HttpServer): Promise
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const transport = new StreamableHTTPClientTransport(new URL(url), options);
   // Its session id may be undefined, which the interface says by its absence.
-  return transport as Transport;
+  return transport;
 }
 
 /** A redirect to another origin fails: what stands in the headers is for this one alone. */
@@ -29,13 +29,19 @@ function fetchWithin(origin: string): (url: string | URL, init?: RequestInit) =>
   return async (url, init) => {
     let target = new URL(url);
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-      if (target.origin !== origin) throw new RedirectError("The server sends its clients to another origin; set that address instead.");
+      if (target.origin !== origin) {
+        throw new RedirectError("The server sends its clients to another origin; set that address instead.");
+      }
       const response = await fetch(target, { ...init, redirect: "manual" });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status > 399 || location === null) return response;
       await response.body?.cancel();
       const keeps_method = response.status === 307 || response.status === 308 || (init?.method ?? "GET") === "GET";
-      if (!keeps_method) throw new RedirectError("The server answers a request with a redirect that drops it; set the address it leads to.");
+      if (!keeps_method) {
+        throw new RedirectError(
+          "The server answers a request with a redirect that drops it; set the address it leads to.",
+        );
+      }
       target = new URL(location, target);
     }
     throw new RedirectError("The server redirects too often.");

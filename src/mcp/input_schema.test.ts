@@ -13,7 +13,10 @@ test.each([
   ["null", null],
   ["an empty one", {}],
   ["an object without properties", { type: "object" }],
-  ["one that names itself", { $schema: "http://json-schema.org/draft-07/schema#", $id: "x", type: "object", properties: {} }],
+  [
+    "one that names itself",
+    { $schema: "http://json-schema.org/draft-07/schema#", $id: "x", type: "object", properties: {} },
+  ],
 ])("%s becomes an object that takes nothing in particular (MCP-14)", (_name, input) => {
   expect(mended(input)).toEqual({ type: "object", properties: {} });
 });
@@ -56,7 +59,7 @@ test("what is not valid in itself is left open rather than refused (MCP-14)", ()
       pair: { type: "array", items: [{ type: "string" }, { type: "number" }] },
       size: { type: "integer", minimum: 0, exclusiveMinimum: true },
       odd: null,
-      "$filter": { type: "string" },
+      $filter: { type: "string" },
     },
     required: "kind",
   });

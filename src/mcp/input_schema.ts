@@ -15,10 +15,31 @@ const TYPES = new Set(["string", "number", "integer", "boolean", "array", "objec
 
 /** Keys that identify a schema or hold parts of it; of no use once references are resolved. */
 const DROPPED = new Set([
-  "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
-  "definitions", "additionalItems", "dependencies", "unevaluatedProperties", "unevaluatedItems",
+  "$schema",
+  "$id",
+  "id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$recursiveAnchor",
+  "$vocabulary",
+  "$comment",
+  "$defs",
+  "definitions",
+  "additionalItems",
+  "dependencies",
+  "unevaluatedProperties",
+  "unevaluatedItems",
 ]);
-const SCHEMA_KEYS = new Set(["not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "items"]);
+const SCHEMA_KEYS = new Set([
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+  "additionalProperties",
+  "items",
+]);
 const SCHEMA_LIST_KEYS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const SCHEMA_MAP_KEYS = new Set(["properties", "patternProperties", "dependentSchemas"]);
 
@@ -105,13 +126,7 @@ function decode(text: string): string {
 }
 
 /** One keyword's value, mended; undefined when the keyword is better left out. */
-function partOf(
-  key: string,
-  part: JsonValue,
-  owner: JsonObject,
-  scope: Scope,
-  depth: number,
-): JsonValue | undefined {
+function partOf(key: string, part: JsonValue, owner: JsonObject, scope: Scope, depth: number): JsonValue | undefined {
   if (key === "items" && Array.isArray(part)) return { anyOf: part.map((item) => schemaOf(item, scope, depth + 1)) };
   if (SCHEMA_KEYS.has(key)) {
     if (typeof part === "boolean" && key === "additionalProperties") return part;
@@ -131,7 +146,14 @@ function schemasOf(parts: JsonObject, scope: Scope, depth: number): JsonObject {
 }
 
 const COUNTS = new Set([
-  "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+  "minContains",
+  "maxContains",
 ]);
 const NUMBERS = new Set(["minimum", "maximum", "multipleOf"]);
 
@@ -185,7 +207,18 @@ function isExpression(pattern: string): boolean {
 
 /** Providers refuse alternatives at the top: what each may have, all may have; what each must have, all must have. */
 function withoutAlternatives(schema: JsonObject): JsonObject {
-  const { anyOf, oneOf, allOf, not: _not, if: _if, then, else: otherwise, enum: _enum, const: _const, ...rest } = schema;
+  const {
+    anyOf,
+    oneOf,
+    allOf,
+    not: _not,
+    if: _if,
+    then,
+    else: otherwise,
+    enum: _enum,
+    const: _const,
+    ...rest
+  } = schema;
   const together = objectsOf(allOf);
   const either = [...objectsOf(anyOf), ...objectsOf(oneOf)].map(withoutAlternatives);
   const optional = [then, otherwise].filter(isJsonObject);
@@ -194,10 +227,12 @@ function withoutAlternatives(schema: JsonObject): JsonObject {
   for (const part of [...optional, ...either, ...all.toReversed()]) {
     if (isJsonObject(part["properties"])) Object.assign(properties, part["properties"]);
   }
-  const common = either.map(requiredOf).reduce<string[] | null>(
-    (kept, names) => (kept === null ? names : kept.filter((name) => names.includes(name))),
-    null,
-  );
+  const common = either
+    .map(requiredOf)
+    .reduce<string[] | null>(
+      (kept, names) => (kept === null ? names : kept.filter((name) => names.includes(name))),
+      null,
+    );
   const required = [...new Set([...all.flatMap(requiredOf), ...(common ?? [])])];
   const { required: _required, ...others } = rest;
   const closed = either.length + together.length + optional.length > 0 ? { additionalProperties: true } : {};

@@ -25,8 +25,8 @@ interface MadeTools {
 }
 
 /**
- * All external servers. They connect side by side once started; whatever happens to one touches no other. `onChange` gets
- * the whole picture each time something in it changes.
+ * All external servers. They connect side by side once started; whatever happens to one touches no other. `onChange`
+ * gets the whole picture each time something in it changes.
  */
 export class McpManager implements ExternalServers {
   readonly #connections = new Map<string, Connection>();
@@ -43,8 +43,9 @@ export class McpManager implements ExternalServers {
     this.#onChange = onChange;
     for (const [name, settings] of Object.entries(servers)) {
       const problem = serverNameProblem(name);
-      if (problem === null) this.#connections.set(name, new Connection(name, settings, dependencies, () => this.#changed()));
-      else this.#reject(name, problem);
+      if (problem === null) {
+        this.#connections.set(name, new Connection(name, settings, dependencies, () => this.#changed()));
+      } else this.#reject(name, problem);
     }
   }
 
@@ -107,7 +108,10 @@ export class McpManager implements ExternalServers {
   async prompt(server: string, name: string, args: Record<string, string>): Promise<PromptText> {
     const connection = this.#connections.get(server);
     if (connection !== undefined) return readPromptText(connection, name, args, this.#dependencies);
-    return { ok: false, error: `There is no MCP server ${server}; known are ${[...this.#connections.keys()].join(", ")}.` };
+    return {
+      ok: false,
+      error: `There is no MCP server ${server}; known are ${[...this.#connections.keys()].join(", ")}.`,
+    };
   }
 
   /** Ends every connection; programs of servers are gone when it resolves. */

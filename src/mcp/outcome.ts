@@ -18,19 +18,32 @@ const CONNECTION_CLOSED = -32_000;
 const REQUEST_TIMEOUT = -32_001;
 
 /** Causes of network failures before anything was sent. */
-const NOT_REACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+const NOT_REACHED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 /** HTTP answers to a session that a server does not know: 404 by the specification, 400 by widespread use. */
 const SESSION_UNKNOWN = new Set([404, 400]);
 
 /** Makes sense of what the SDK rejects with. `is_open` tells whether the session outlived it. */
-export function failureOf(error: unknown, is_open: boolean, signal: AbortSignal): Exclude<Outcome, { status: "answered" }> {
+export function failureOf(
+  error: unknown,
+  is_open: boolean,
+  signal: AbortSignal,
+): Exclude<Outcome, { status: "answered" }> {
   if (signal.aborted) return { status: "cancelled" };
   const code = codeOf(error);
   if (isNamed(error, "McpError")) {
     const words = error.message.replace(/^MCP error -?\d+: /, "");
     if (code === REQUEST_TIMEOUT && "data" in error && hasTimeout(error.data)) return { status: "timed_out" };
-    if (code === CONNECTION_CLOSED && !is_open) return { status: "lost", error: "the connection was lost", reached: true };
+    if (code === CONNECTION_CLOSED && !is_open) {
+      return { status: "lost", error: "the connection was lost", reached: true };
+    }
     return { status: "refused", error: words, code: typeof code === "number" ? code : 0 };
   }
   if (isHttpError(error) && typeof code === "number") {

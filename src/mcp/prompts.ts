@@ -33,13 +33,17 @@ export async function listPrompts(connection: Connection, { limits, log }: McpDe
 function readPrompt(server: string, entry: JsonValue): ExternalPrompt[] {
   if (!isJsonObject(entry) || typeof entry["name"] !== "string") return [];
   const { name, description, arguments: args } = entry;
-  const named = Array.isArray(args) ? args.filter(isJsonObject) : [];
+  const named = (Array.isArray(args) ? args : []).filter(isJsonObject);
   return [
     {
       server,
       name,
       description: typeof description === "string" ? clip(plainText(description), DESCRIPTION_LENGTH_MAX) : "",
-      arguments: named.map((argument) => ({ name: String(argument["name"]), required: argument["required"] === true })),
+      arguments: named.flatMap((argument) =>
+        typeof argument["name"] === "string"
+          ? [{ name: argument["name"], required: argument["required"] === true }]
+          : [],
+      ),
     },
   ];
 }

@@ -53,11 +53,15 @@ function preparation(server: string, tool: string, args: JsonObject): Preparatio
   };
 }
 
-/** Each argument whole. One of several lines goes on below its name, set in, so that no line passes for another argument. */
+/**
+ * Each argument whole. One of several lines stands below its name, set in, so that none passes for another argument.
+ */
 function argumentLines(args: JsonObject): string {
   const lines = Object.entries(args).map(([name, value]) => {
     const shown = typeof value === "string" ? visible(value) : visible(JSON.stringify(value, null, 2));
-    return shown.includes("\n") ? `${visibleLine(name)}:\n${shown.replace(/^/gm, "  ")}` : `${visibleLine(name)}: ${shown}`;
+    return shown.includes("\n")
+      ? `${visibleLine(name)}:\n${shown.replace(/^/gm, "  ")}`
+      : `${visibleLine(name)}: ${shown}`;
   });
   return lines.length === 0 ? "(no arguments)" : lines.join("\n");
 }

@@ -13,6 +13,8 @@ import { readResource } from "./result.ts";
 /** Resources that one answer lists. */
 const LISTED_MAX = 200;
 
+const LINE_LENGTH_MAX = 500;
+
 const OWN_NAME = "read_resource";
 
 /** A tool that lists and reads a server's resources; null when it has none, or a tool of that name itself. */
@@ -65,7 +67,9 @@ async function read(connection: Connection, uri: JsonValue | undefined, context:
   if (typeof uri !== "string" || uri === "") return list(connection, context);
   const outcome = await connection.request("resources/read", { uri }, limitsOf(context));
   context.signal.throwIfAborted();
-  if (outcome.status !== "answered") return failedRequest(connection.name, `reading ${uri}`, outcome, context.timeout_s);
+  if (outcome.status !== "answered") {
+    return failedRequest(connection.name, `reading ${uri}`, outcome, context.timeout_s);
+  }
   const contents = outcome.result["contents"];
   const images: AttachmentReference[] = [];
   const pieces: string[] = [];
@@ -73,7 +77,12 @@ async function read(connection: Connection, uri: JsonValue | undefined, context:
     pieces.push(await readResource(part, images, context));
   }
   const text = pieces.length === 0 ? "(empty)" : pieces.join("\n");
-  return { output: cut(text, context.output_limit, "Ask for another resource."), is_error: false, effect: "none", images };
+  return {
+    output: cut(text, context.output_limit, "Ask for another resource."),
+    is_error: false,
+    effect: "none",
+    images,
+  };
 }
 
 async function list(connection: Connection, context: ToolContext): Promise<ToolOutput> {
@@ -83,7 +92,9 @@ async function list(connection: Connection, context: ToolContext): Promise<ToolO
     context.signal.throwIfAborted();
     // A server may have one kind and not the other.
     if (outcome.status === "refused") continue;
-    if (outcome.status !== "answered") return failedRequest(connection.name, "listing resources", outcome, context.timeout_s);
+    if (outcome.status !== "answered") {
+      return failedRequest(connection.name, "listing resources", outcome, context.timeout_s);
+    }
     const entries = outcome.result[key];
     const found = Array.isArray(entries) ? entries.filter(isJsonObject) : [];
     lines.push(...found.slice(0, LISTED_MAX).map((entry) => resourceLine(entry, address)));
@@ -103,6 +114,6 @@ function limitsOf(context: ToolContext): { timeout: number; signal: AbortSignal 
 
 function resourceLine(entry: JsonObject, address: "uri" | "uriTemplate"): string {
   const { name, mimeType, description } = entry;
-  const facts = [name, mimeType, description].filter((fact) => typeof fact === "string" && fact !== "");
-  return clip(plainText(`- ${String(entry[address])}: ${facts.join("; ")}`).replaceAll("\n", " "), 500);
+  const [uri = "", ...facts] = [entry[address], name, mimeType, description].filter((fact) => typeof fact === "string");
+  return clip(plainText(`- ${uri}: ${facts.join("; ")}`).replaceAll("\n", " "), LINE_LENGTH_MAX);
 }

@@ -20,14 +20,34 @@ function ran(result: CallResult): Extract<CallResult, { prepared: true }> {
 }
 
 test.each([
-  ["text", { content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] }, "a\nb", false],
+  [
+    "text",
+    {
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    },
+    "a\nb",
+    false,
+  ],
   ["nothing", { content: [] }, "(no output)", false],
   ["an answer without content", {}, "(no output)", false],
   ["structured content alone (MCP-17)", { content: [], structuredContent: { n: 1 } }, '{\n  "n": 1\n}', false],
   ["text in spite of a promised structure (MCP-16)", { content: [{ type: "text", text: "plain" }] }, "plain", false],
   ["an error (MCP-19)", { isError: true, content: [{ type: "text", text: "no luck" }] }, "Error: no luck", true],
-  ["a sentence that sounds like a lost session (MCP-23)", { isError: true, content: [{ type: "text", text: "session not found" }] }, "Error: session not found", true],
-  ["a sound (MCP-18)", { content: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] }, "[audio: audio/wav, 3 bytes]", false],
+  [
+    "a sentence that sounds like a lost session (MCP-23)",
+    { isError: true, content: [{ type: "text", text: "session not found" }] },
+    "Error: session not found",
+    true,
+  ],
+  [
+    "a sound (MCP-18)",
+    { content: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }] },
+    "[audio: audio/wav, 3 bytes]",
+    false,
+  ],
   [
     "an embedded text (MCP-18)",
     { content: [{ type: "resource", resource: { uri: "file:///a.txt", text: "inside" } }] },
@@ -55,7 +75,12 @@ const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 
 test("a picture goes to a model that sees, and is described to one that does not (MCP-18)", async () => {
   const { call, bench } = servers;
-  const result = { content: [{ type: "image", data: PIXEL, mimeType: "image/png" }, { type: "image", data: "AAAA", mimeType: "image/png" }] };
+  const result = {
+    content: [
+      { type: "image", data: PIXEL, mimeType: "image/png" },
+      { type: "image", data: "AAAA", mimeType: "image/png" },
+    ],
+  };
   const seen = ran(await call("give", { result }));
   expect(seen.output).toBe("[image: image/png, 70 bytes]\n[image: image/png, 3 bytes; its bytes are no picture]");
   expect(seen.images).toMatchObject([{ media_type: "image/png", width: 1, height: 1 }]);

@@ -73,8 +73,12 @@ async function readBlock(block: JsonObject, images: AttachmentReference[], conte
     case "resource_link":
       return linkText(block);
     default:
-      return `[content of an unknown kind: ${plainText(String(block["type"])).slice(0, 40)}]`;
+      return `[content of an unknown kind: ${kindOf(block)}]`;
   }
+}
+
+function kindOf({ type }: JsonObject): string {
+  return typeof type === "string" ? plainText(type).slice(0, 40) : "none";
 }
 
 /** One resource's contents: text as it is under its address, a picture as a picture, anything else by type and size. */
@@ -98,7 +102,7 @@ function linkText({ uri, name, description, mimeType, size }: JsonObject): strin
     typeof description === "string" ? plainText(description).slice(0, 500) : "",
   ].filter((fact) => fact !== "");
   const label = typeof name === "string" ? plainText(name).slice(0, 200) : "";
-  return `[link to a resource: ${label} ${plainText(String(uri)).slice(0, 500)}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}]`;
+  return `[link to a resource: ${label} ${plainText(typeof uri === "string" ? uri : "").slice(0, 500)}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}]`;
 }
 
 /** Cut before anything else is done to it: a server may send as much as it likes. */

@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Log } from "../lib/log.ts";
 import { isJsonObject, type JsonObject } from "../protocol/json.ts";
 import { httpTransport } from "./http_transport.ts";
@@ -19,14 +20,16 @@ export interface SessionListener {
 export class Session {
   readonly #client: Client;
   readonly #transport: Transport;
-  readonly #result_schema: typeof import("@modelcontextprotocol/sdk/types.js").ResultSchema;
+  readonly #result_schema: typeof ResultSchema;
   readonly #closed = Promise.withResolvers<void>();
   #is_open = true;
 
-  constructor(client: Client, transport: Transport, types: typeof import("@modelcontextprotocol/sdk/types.js")) {
+  constructor(client: Client, transport: Transport, result_schema: typeof ResultSchema) {
     this.#client = client;
     this.#transport = transport;
-    this.#result_schema = types.ResultSchema;
+    this.#result_schema = result_schema;
+    // The SDK knows no other way to listen.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
     client.onclose = () => {
       this.#is_open = false;
       this.#closed.resolve();
@@ -60,22 +63,15 @@ export class Session {
    * One request. The result is any object: what is in it is looked at piece by piece, so that one odd piece does not
    * spoil the rest. Rejects as the SDK does; `outcome.ts` says what it means.
    */
-  async request(method: string, params: JsonObject, options: RequestOptions & { signal: AbortSignal }): Promise<JsonObject> {
-    // The SDK never takes its listener off a signal, and would cancel what is long over.
-    const own = new AbortController();
-    const onAbort = (): void => own.abort(options.signal.reason);
-    options.signal.throwIfAborted();
-    options.signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      const result: unknown = await this.#client.request(
-        { method, params },
-        this.#result_schema,
-        { ...options, signal: own.signal },
-      );
-      return isJsonObject(result) ? result : {};
-    } finally {
-      options.signal.removeEventListener("abort", onAbort);
-    }
+  async request(
+    method: string,
+    params: JsonObject,
+    options: RequestOptions & { signal: AbortSignal },
+  ): Promise<JsonObject> {
+    const result: unknown = await whileListening(options.signal, (signal) =>
+      this.#client.request({ method, params }, this.#result_schema, { ...options, signal }),
+    );
+    return isJsonObject(result) ? result : {};
   }
 
   ping(timeout_ms: number): Promise<unknown> {
@@ -90,21 +86,33 @@ export class Session {
       }
       await this.#client.close();
     };
-    await within(end().catch(() => {}), limit_ms);
+    await within(
+      end().catch(() => {}),
+      limit_ms,
+    );
     this.#is_open = false;
     this.#closed.resolve();
   }
 }
 
-function within(work: Promise<unknown>, limit_ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limit_ms);
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(done, done);
-  });
+/** Lends a signal for one request: the SDK never takes its listener off, and would cancel what is long over. */
+async function whileListening<T>(signal: AbortSignal, work: (own: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const onAbort = (): void => own.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await work(own.signal);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function within(work: Promise<unknown>, limit_ms: number): Promise<void> {
+  const limit = Promise.withResolvers<void>();
+  const timer = setTimeout(() => limit.resolve(), limit_ms);
+  await Promise.race([work, limit.promise]);
+  clearTimeout(timer);
 }
 
 /** Connects and shakes hands. Rejects when the server cannot be reached, ends, or does not answer in time. */
@@ -129,11 +137,14 @@ export async function openSession(
     client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots }));
   }
   client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => listener.toolsChanged());
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onerror = (error) => listener.trouble(error);
   const transport = await transportOf(settings, dependencies, log);
-  const session = new Session(client, transport, types);
+  const session = new Session(client, transport, types.ResultSchema);
   try {
-    await client.connect(transport, { timeout: limits.connect_patience_ms, signal });
+    await whileListening(signal, (own) =>
+      client.connect(transport, { timeout: limits.connect_patience_ms, signal: own }),
+    );
     return session;
   } catch (error) {
     const why = session.howEnded;

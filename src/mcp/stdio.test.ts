@@ -2,9 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { ExternalTool } from "../contracts/external_tools.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import { hostile, program, published, startServers } from "../../test/support/mcp/servers.ts";
+import { hostile, program, published, startServers, type StartedServers } from "../../test/support/mcp/servers.ts";
 import type { CallResult } from "../../test/support/tool_context.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -13,7 +12,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-function start(...given: Parameters<typeof startServers>): ReturnType<typeof startServers> {
+function start(...given: Parameters<typeof startServers>): StartedServers {
   const servers = startServers(...given);
   closing.push(() => servers.close());
   return servers;
@@ -32,16 +31,15 @@ function ran(result: CallResult): Extract<CallResult, { prepared: true }> {
 
 function recorded(path: string): JsonObject[] {
   if (!existsSync(path)) return [];
-  return readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as JsonObject);
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as JsonObject);
 }
 
 /** Resolves when the record holds what is looked for. */
 async function untilRecorded(path: string, found: (messages: JsonObject[]) => boolean): Promise<void> {
   await expect.poll(() => found(recorded(path)), { timeout: 10_000, interval: 20 }).toBe(true);
-}
-
-function namesOf(tools: readonly ExternalTool[]): string[] {
-  return tools.map((tool) => tool.own_name);
 }
 
 test("servers connect side by side, and those that fail harm no other (MCP-02, MCP-07, REQ-MCP-003)", async () => {
@@ -54,9 +52,13 @@ test("servers connect side by side, and those that fail harm no other (MCP-02, M
     "my server": hostile(),
   });
   await manager.settled();
-  const states = Object.fromEntries(manager.status().map(({ server, state, problem }) => [server, `${state}: ${problem ?? ""}`]));
+  const states = Object.fromEntries(
+    manager.status().map(({ server, state, problem }) => [server, `${state}: ${problem ?? ""}`]),
+  );
   expect(states["missing"]).toBe("unavailable: The program /no/such/program was not found.");
-  expect(states["ending"]).toBe("unavailable: The program ended with exit code 3; it last said: the settings are wrong");
+  expect(states["ending"]).toBe(
+    "unavailable: The program ended with exit code 3; it last said: the settings are wrong",
+  );
   expect(states["fine"]).toBe("ready: ");
   expect(states["a__b"]).toMatch(/^rejected: .*two underscores/);
   expect(states[""]).toMatch(/^rejected: .*empty/);
@@ -96,7 +98,9 @@ test("a server that dies in a call gives an error at once, and comes back (MCP-0
   expect(ran(await call("mcp__steady__echo", { text: "still here" })).output).toBe("still here");
   await until(() => state("frail")?.state === "ready");
   expect(ran(await call("mcp__frail__echo", { text: "back" })).output).toBe("back");
-  const down = pictures.flatMap(({ servers }) => servers).filter(({ name, unavailable }) => name === "frail" && unavailable !== null);
+  const down = pictures
+    .flatMap(({ servers }) => servers)
+    .filter(({ name, unavailable }) => name === "frail" && unavailable !== null);
   expect(down.at(-1)?.tools.length).toBeGreaterThan(0);
 });
 
@@ -106,118 +110,10 @@ test("tools of a server that is away say so (TSRCH-04, MCP-04)", async () => {
   await call("crash");
   await until(() => state("frail")?.state === "unavailable");
   const refused = await call("echo", { text: "x" });
-  expect(refused).toMatchObject({ prepared: false, error: expect.stringContaining("The MCP server frail is unavailable") });
-});
-
-test("names beyond what providers take are shortened and mapped back (MCP-05)", async () => {
-  const long = "t".repeat(60);
-  const tools = [{ name: long, inputSchema: {} }, { name: `${long}x`, inputSchema: {} }, { name: "dot.and space", inputSchema: {} }];
-  const record = join(folder(), "record");
-  const { manager, call } = start({ "enterprise-database-management": hostile({ tools, record }) });
-  await manager.settled();
-  const names = manager.tools().map((tool) => tool.definition.name);
-  expect(new Set(names).size).toBe(3);
-  for (const name of names) {
-    expect(name).toMatch(/^mcp__[A-Za-z0-9_-]{1,59}$/);
-    await call(name, { text: "x" });
-  }
-  const called = recorded(record).filter((message) => message["method"] === "tools/call");
-  expect(called.map((message) => (message["params"] as JsonObject)["name"])).toEqual(tools.map((tool) => tool.name));
-});
-
-test("full names that collide are told, and one tool is left (MCP-07, REQ-MCP-005)", async () => {
-  const { manager, state } = start({
-    a: hostile({ tools: [{ name: "_x", inputSchema: {} }] }),
-    a_: hostile({ tools: [{ name: "x", inputSchema: {} }] }),
+  expect(refused).toMatchObject({
+    prepared: false,
+    error: expect.stringContaining("The MCP server frail is unavailable"),
   });
-  await manager.settled();
-  expect(manager.tools().map((tool) => tool.definition.name)).toEqual(["mcp__a___x"]);
-  expect(state("a_")?.left_out[0]).toContain("the server a has a tool of the same full name, mcp__a___x");
-});
-
-test("every page is read, up to a limit (MCP-09, MCP-30)", async () => {
-  const tools_file = join(folder(), "tools.json");
-  const tools = Array.from({ length: 1200 }, (_, index) => ({ name: `t${index}`, inputSchema: {}, description: "d".repeat(100) }));
-  writeFileSync(tools_file, JSON.stringify(tools));
-  const { manager, state } = start({
-    paged: hostile({ page_size: 4 }),
-    huge: hostile({ tools_file, page_size: 300 }),
-    rude: hostile({ tools: [{ name: "talk", description: `a\u0000\u001b[31m\u202eb${"c".repeat(100_000)}`, inputSchema: {} }] }),
-  });
-  await manager.settled();
-  expect(state("paged")?.tools).toBeGreaterThan(8);
-  expect(state("huge")).toMatchObject({ tools: 1000, left_out: [expect.stringContaining("more than 1,000 tools")] });
-  const { description } = manager.tools().at(-1)?.definition ?? { description: "" };
-  expect(description).toMatch(/^\[MCP: rude\] a\[31mbc+…$/);
-  expect(description.length).toBe(1024);
-});
-
-test("one bad schema costs one tool (MCP-14)", async () => {
-  const tools = [
-    { name: "null", inputSchema: null },
-    { name: "text", inputSchema: { type: "string" } },
-    { name: "twice", inputSchema: {} },
-    { name: "twice", inputSchema: {} },
-    { nameless: true },
-    { name: "odd", inputSchema: { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "nonsense" } } } },
-  ];
-  const { manager, state, call } = start({ mixed: hostile({ tools }) });
-  await manager.settled();
-  expect(namesOf(manager.tools())).toEqual(["null", "twice", "odd"]);
-  expect(state("mixed")?.left_out).toEqual([
-    "text is not offered: it takes arguments that are not an object.",
-    "twice is there twice; the first one is offered.",
-    "A tool without a name is not offered.",
-  ]);
-  expect(ran(await call("odd", { text: "called" })).output).toBe("called");
-});
-
-test("a storm of notifications costs a few looks, and the last state wins (MCP-12, MCP-13, REQ-MCP-006)", async () => {
-  const place = folder();
-  const tools_file = join(place, "tools.json");
-  const record = join(place, "record");
-  const list = (...names: string[]): void =>
-    writeFileSync(tools_file, JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
-  list("changed", "echo");
-  const { manager, call, until, find } = start({ lively: hostile({ tools_file, record, pushes: true }) });
-  await manager.settled();
-  const vanishing = find("echo");
-  const before = recorded(record).filter((message) => message["method"] === "tools/list").length;
-  list("changed", "fresh");
-  await call("changed", { times: 200 });
-  await until(() => namesOf(manager.tools()).includes("fresh"));
-  expect(namesOf(manager.tools())).toEqual(["changed", "fresh"]);
-  const looks = recorded(record).filter((message) => message["method"] === "tools/list").length - before;
-  expect(looks).toBeLessThanOrEqual(2);
-  expect(vanishing.definition.name).toBe("mcp__lively__echo");
-});
-
-test("a failed refresh keeps the last good list and says so; a later one mends it (MCP-29)", async () => {
-  const tools_file = join(folder(), "tools.json");
-  const tools = JSON.stringify([{ name: "echo", inputSchema: {} }]);
-  writeFileSync(tools_file, tools);
-  const { manager, state } = start({ moody: hostile({ tools_file }) });
-  await manager.settled();
-  rmSync(tools_file);
-  expect(await manager.refresh("moody")).toEqual([{ server: "moody", ok: false, error: expect.stringContaining("the list is broken") }]);
-  expect(namesOf(manager.tools())).toEqual(["echo"]);
-  expect(state("moody")).toMatchObject({ state: "ready", problem: expect.stringContaining("the last list stays") });
-  writeFileSync(tools_file, tools.replace("echo", "renamed"));
-  expect(await manager.refresh(null)).toEqual([
-    { server: "moody", ok: true, added: ["mcp__moody__renamed"], removed: ["mcp__moody__echo"] },
-  ]);
-  expect(state("moody")?.problem).toBeNull();
-  expect(await manager.refresh("moody")).toEqual([{ server: "moody", ok: true, added: [], removed: [] }]);
-  expect(await manager.refresh("nobody")).toBeNull();
-});
-
-test("servers that do not push are looked at now and then", async () => {
-  const tools_file = join(folder(), "tools.json");
-  writeFileSync(tools_file, JSON.stringify([{ name: "one", inputSchema: {} }]));
-  const { manager, until } = start({ quiet: hostile({ tools_file }) }, { refresh_interval_s: 1 });
-  await manager.settled();
-  writeFileSync(tools_file, JSON.stringify([{ name: "two", inputSchema: {} }]));
-  await until(() => namesOf(manager.tools()).includes("two"));
 });
 
 test("errors of the protocol are told in the server's words (MCP-19)", async () => {
@@ -251,7 +147,9 @@ test("a call without an answer ends at its limit, and the server is told (MCP-20
   const result = ran(await call("hang", {}, { timeout_s: 1 }));
   expect(result).toMatchObject({ is_error: true, effect: "unknown" });
   expect(result.output).toContain("gave no answer to hang within 1 s");
-  await untilRecorded(record, (messages) => messages.some((message) => message["method"] === "notifications/cancelled"));
+  await untilRecorded(record, (messages) =>
+    messages.some((message) => message["method"] === "notifications/cancelled"),
+  );
 });
 
 test("a cancel reaches the server, once, and touches no call that is over (MCP-21)", async () => {
@@ -265,7 +163,9 @@ test("a cancel reaches the server, once, and touches no call that is over (MCP-2
   const asked = recorded(record).at(-1)?.["id"];
   turn.abort(new Error("The turn was cancelled."));
   await expect(waiting).rejects.toThrow("The turn was cancelled.");
-  await untilRecorded(record, (messages) => messages.some((message) => message["method"] === "notifications/cancelled"));
+  await untilRecorded(record, (messages) =>
+    messages.some((message) => message["method"] === "notifications/cancelled"),
+  );
   const cancels = recorded(record).filter((message) => message["method"] === "notifications/cancelled");
   expect(cancels.map((message) => (message["params"] as JsonObject)["requestId"])).toEqual([asked]);
 });
@@ -273,7 +173,10 @@ test("a cancel reaches the server, once, and touches no call that is over (MCP-2
 test("answers that come in reverse go to their own calls (MCP-34)", async () => {
   const { manager, call } = start({ s: hostile() });
   await manager.settled();
-  const results = await Promise.all([call("later", { text: "first", ms: 200 }), call("later", { text: "second", ms: 0 })]);
+  const results = await Promise.all([
+    call("later", { text: "first", ms: 200 }),
+    call("later", { text: "second", ms: 0 }),
+  ]);
   expect(results.map((result) => ran(result).output)).toEqual(["first", "second"]);
 });
 
@@ -315,7 +218,10 @@ function isAlive(pid: number): boolean {
 }
 
 test("nothing of a server is left after the stop, also what it started (MCP-25, MCP-33)", async () => {
-  const servers = startServers({ s: hostile(), stuck: hostile({ answer_after_ms: -1 }) }, { limits: { connect_deadline_ms: 500 } });
+  const servers = startServers(
+    { s: hostile(), stuck: hostile({ answer_after_ms: -1 }) },
+    { limits: { connect_deadline_ms: 500 } },
+  );
   await servers.manager.settled();
   await servers.until(() => servers.state("s")?.state === "ready");
   const child = Number(ran(await servers.call("mcp__s__fork")).output);
@@ -357,8 +263,12 @@ test("published servers work: everything, filesystem and memory", async () => {
   expect(manager.status().map(({ problem }) => problem)).toEqual([null, null, null]);
   expect(ran(await call("mcp__everything__get-sum", { a: 2, b: 40 })).output).toContain("42");
   expect(ran(await call("mcp__everything__get-tiny-image")).images).toHaveLength(1);
-  expect(ran(await call("mcp__everything__get-structured-content", { location: "Chicago" })).output).toContain("temperature");
-  expect(ran(await call("mcp__files__read_text_file", { path: join(place, "note.txt") })).output).toContain("kept in a file");
+  expect(ran(await call("mcp__everything__get-structured-content", { location: "Chicago" })).output).toContain(
+    "temperature",
+  );
+  expect(ran(await call("mcp__files__read_text_file", { path: join(place, "note.txt") })).output).toContain(
+    "kept in a file",
+  );
   const entities = [{ name: "Ana", entityType: "person", observations: ["likes tea"] }];
   await call("mcp__memory__create_entities", { entities });
   expect(ran(await call("mcp__memory__search_nodes", { query: "tea" })).output).toContain("Ana");
@@ -366,5 +276,8 @@ test("published servers work: everything, filesystem and memory", async () => {
   expect(ran(await call("mcp__everything__read_resource")).output).toContain("demo://resource/");
   const uri = "demo://resource/static/document/architecture.md";
   expect(ran(await call("mcp__everything__read_resource", { uri })).output).toContain(`[resource ${uri}]\n`);
-  expect(await manager.prompt("everything", "args-prompt", { city: "Bern" })).toMatchObject({ ok: true, text: expect.stringContaining("Bern") });
+  expect(await manager.prompt("everything", "args-prompt", { city: "Bern" })).toMatchObject({
+    ok: true,
+    text: expect.stringContaining("Bern"),
+  });
 });

@@ -68,13 +68,15 @@ export class StdioTransport implements Transport {
         started.resolve();
       },
     });
-    this.#ended = run.then((result) => {
+    const end = async (): Promise<void> => {
+      const result = await run;
       errors.end();
       this.#input = null;
       this.#how_ended ??= result.status === "not_started" ? result.error : describeEnd(result, errors.lastLine);
       started.reject(new Error(this.#how_ended));
       this.onclose?.();
-    });
+    };
+    this.#ended = end();
     // A transport that nobody waits for any more must not take the process down.
     started.promise.catch(() => {});
     return started.promise;
@@ -119,7 +121,10 @@ function parseMessage(line: string): JSONRPCMessage | null {
   }
 }
 
-function describeEnd(result: { status: string; exit_code?: number | null; signal_name?: string | null }, last_line: string): string {
+function describeEnd(
+  result: { status: string; exit_code?: number | null; signal_name?: string | null },
+  last_line: string,
+): string {
   const how =
     typeof result.exit_code === "number"
       ? `The program ended with exit code ${result.exit_code}`

@@ -45,7 +45,10 @@ export async function readToolList(
   return gathered.list;
 }
 
-/** The same list, without secrets in what its server says: a server may tell what it was given, and models are shown it. */
+/**
+ * The same list, without secrets in what its server says: a server may tell what it was given, and models are shown
+ * it.
+ */
 export function withoutSecrets({ tools, left_out }: ToolList, redact: (text: string) => string): ToolList {
   return {
     tools: tools.map(({ own_name, definition, about }) => {

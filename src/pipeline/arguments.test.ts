@@ -92,12 +92,13 @@ test.each([
   expect(await args(text)).toEqual(expected);
 });
 
-test.each(['{"command":"ls","timeout":1e400}', '{"command":"ls","timeout":9007199254740993}', '{"command":"ls","timeout":"NaN"}'])(
-  "numbers beyond counting are refused: %s (TC-14)",
-  async (text) => {
-    expect(await args(text)).toMatch(/timeout/);
-  },
-);
+test.each([
+  '{"command":"ls","timeout":1e400}',
+  '{"command":"ls","timeout":9007199254740993}',
+  '{"command":"ls","timeout":"NaN"}',
+])("numbers beyond counting are refused: %s (TC-14)", async (text) => {
+  expect(await args(text)).toMatch(/timeout/);
+});
 
 test("keys of Object.prototype are keys like any other", async () => {
   expect(await args('{"command":"ls","__proto__":{"x":1}}')).toMatch(/not known/);
@@ -146,7 +147,11 @@ test("no beginning of a call is ever finished for its author (REQ-ENGINE-032)", 
 
 test("whatever a model writes, an accepted command stood in its text, character for character", async () => {
   const careless = fc
-    .tuple(fc.string({ unit: "grapheme-ascii" }), fc.constantFrom("'", '"', "`", ""), fc.constantFrom("}", ",}", "", "} "))
+    .tuple(
+      fc.string({ unit: "grapheme-ascii" }),
+      fc.constantFrom("'", '"', "`", ""),
+      fc.constantFrom("}", ",}", "", "} "),
+    )
     .map(([text, quote, end]) => `{${quote}command${quote}: ${quote}${text}${quote}${end}`);
   await fc.assert(
     fc.asyncProperty(fc.oneof(careless, fc.string({ unit: "grapheme-ascii" })), async (text) => {

@@ -16,7 +16,9 @@ const ARGUMENTS_LENGTH_MAX = 2_000_000;
  * bare text as the tool's primary argument; broken JSON is mended only where all of it is understood.
  */
 export async function parseArguments(text: string, entry: RegisteredTool): Promise<ParsedArguments> {
-  if (text.length > ARGUMENTS_LENGTH_MAX) return refusal(text, entry, `are longer than ${ARGUMENTS_LENGTH_MAX} characters`);
+  if (text.length > ARGUMENTS_LENGTH_MAX) {
+    return refusal(text, entry, `are longer than ${ARGUMENTS_LENGTH_MAX} characters`);
+  }
   const read = readObject(text, entry.definition.primary_key);
   if (!read.ok) return refusal(text, entry, read.error);
   const args = acceptNumbersInText(read.args, entry.definition.parameters);
@@ -79,7 +81,8 @@ function acceptNumbersInText(args: JsonObject, schema: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(args)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     const wants_integer = isJsonObject(property ?? null) && (property as JsonObject)["type"] === "integer";
-    changed[key] = wants_integer && typeof value === "string" && /^\s*-?\d{1,15}(\.0+)?\s*$/.test(value) ? Number(value) : value;
+    changed[key] =
+      wants_integer && typeof value === "string" && /^\s*-?\d{1,15}(\.0+)?\s*$/.test(value) ? Number(value) : value;
   }
   return { ...changed };
 }

@@ -1,7 +1,9 @@
 import { parseShell } from "../lib/shell_words.ts";
 import type { ShellCommand, ShellScript } from "../lib/shell_script.ts";
 
-/** How a rule or grant speaks of a call: the whole text, its beginning, or a pattern in which `*` stands for anything. */
+/**
+ * How a rule or grant speaks of a call: the whole text, its beginning, or a pattern in which `*` stands for anything.
+ */
 export type Match = "exact" | "prefix" | "glob";
 
 /** `unsure`: the script cannot be understood well enough to say. */
@@ -16,8 +18,8 @@ export interface CoveredCall {
 
 /**
  * Whether a permission covers all that a call would do. Shell scripts are compared command by command and word by word:
- * `git status` covers `git status --short`, never `git status; rm -rf x` nor `git statusx`, and no script that writes to files,
- * sets variables or cannot be understood. Of paths and addresses a prefix ends at a folder.
+ * `git status` covers `git status --short`, never `git status; rm -rf x` nor `git statusx`, and no script that writes
+ * to files, sets variables or cannot be understood. Of paths and addresses a prefix ends at a folder.
  */
 export function permits(call: CoveredCall, match: Match, pattern: string): boolean {
   if (match === "exact") return call.subject === pattern;
@@ -29,8 +31,8 @@ export function permits(call: CoveredCall, match: Match, pattern: string): boole
 }
 
 /**
- * Whether a rule that forbids or asks touches anything that a call would do: one command of a script is enough. In a script
- * that cannot be understood anything may hide.
+ * Whether a rule that forbids or asks touches anything that a call would do: one command of a script is enough. In a
+ * script that cannot be understood anything may hide.
  */
 export function touches(call: CoveredCall, pattern: string): Coverage {
   if (call.name !== "bash") return coversText(call.subject, "glob", pattern) ? "yes" : "no";
@@ -68,7 +70,10 @@ function coversCommand(command: ShellCommand, match: "prefix" | "glob", pattern:
 
 function coversText(text: string, match: "prefix" | "glob", pattern: string): boolean {
   if (match === "glob") return globExpression(pattern).test(text);
-  return text === pattern || (text.startsWith(pattern) && (/[\s/?#]$/.test(pattern) || /^[\s/?#]/.test(text.slice(pattern.length))));
+  return (
+    text === pattern ||
+    (text.startsWith(pattern) && (/[\s/?#]$/.test(pattern) || /^[\s/?#]/.test(text.slice(pattern.length))))
+  );
 }
 
 function globExpression(pattern: string): RegExp {

@@ -20,8 +20,9 @@ export interface Denial {
 }
 
 /**
- * Runs one prepared call to its result. Never rejects: what a tool throws becomes its own error result. `resumed` means that the
- * call had started before a crash: a tool with `resume` takes it up again, another runs again only if it has no side effect.
+ * Runs one prepared call to its result. Never rejects: what a tool throws becomes its own error result. `resumed`
+ * means that the call had started before a crash: a tool with `resume` takes it up again, another runs again only if
+ * it has no side effect.
  */
 export async function executeCall(
   call: KeptCall,
@@ -63,12 +64,20 @@ function finish(call: KeptCall, output: ToolOutput, limit: number, redact: (text
     },
     ...(files === undefined && expanded_tools === undefined
       ? {}
-      : { private: { ...(files === undefined ? {} : { files }), ...(expanded_tools === undefined ? {} : { expanded_tools }) } }),
+      : {
+          private: {
+            ...(files === undefined ? {} : { files }),
+            ...(expanded_tools === undefined ? {} : { expanded_tools }),
+          },
+        }),
     ...(notification === undefined ? {} : { notification: notificationEvent(notification, redact) }),
   };
 }
 
-function notificationEvent(sent: NonNullable<ToolOutput["notification"]>, redact: (text: string) => string): NotificationEvent {
+function notificationEvent(
+  sent: NonNullable<ToolOutput["notification"]>,
+  redact: (text: string) => string,
+): NotificationEvent {
   const title = sent.title === undefined ? {} : { title: redact(sent.title) };
   return { type: "notification", ...sent, ...title, message: redact(sent.message) };
 }
@@ -113,5 +122,10 @@ export function cancelledResult(call: ToolCall, started: boolean, has_side_effec
   const output = unknown
     ? `Cancelled by the user while ${call.name} was running; its outcome is unknown.`
     : `Cancelled by the user before ${call.name} ran. It had no effect.`;
-  return { event: resultEvent({ call_id: call.id, name: call.name }, { output, is_error: false, effect: unknown ? "unknown" : "none" }) };
+  return {
+    event: resultEvent(
+      { call_id: call.id, name: call.name },
+      { output, is_error: false, effect: unknown ? "unknown" : "none" },
+    ),
+  };
 }

@@ -20,7 +20,11 @@ function inputs(fields: Partial<PolicyInputs> = {}): PolicyInputs {
   };
 }
 
-function rule(action: ApprovalRule["action"], pattern: string | null, fields: Partial<ApprovalRule> = {}): ApprovalRule {
+function rule(
+  action: ApprovalRule["action"],
+  pattern: string | null,
+  fields: Partial<ApprovalRule> = {},
+): ApprovalRule {
   return { tool: "bash", pattern, action, users: [], reason: null, ...fields };
 }
 

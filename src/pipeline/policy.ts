@@ -43,7 +43,8 @@ export type Verdict = { verdict: "run" } | { verdict: "ask" } | { verdict: "deny
 
 /**
  * Decides what a prepared call needs, in this order: deny rules; a rescued call; rules that ask; the tool's own word;
- * grants and allow rules; the workstream's auto-approve; ask. Where a deny rule may or may not be meant, a person decides.
+ * grants and allow rules; the workstream's auto-approve; ask. Where a deny rule may or may not be meant, a person
+ * decides.
  */
 export function decide(call: PolicyCall, inputs: PolicyInputs): Verdict {
   const rules = inputs.rules.filter((rule) => isFor(rule, call, inputs));

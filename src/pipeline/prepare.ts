@@ -21,8 +21,8 @@ export interface PreparedCall {
 const HEADER_LENGTH_MAX = 200;
 
 /**
- * Prepares each call of a batch, in the order asked. Nothing here has a side effect, and no call can harm another: whatever
- * goes wrong with one becomes that call's own error.
+ * Prepares each call of a batch, in the order asked. Nothing here has a side effect, and no call can harm another:
+ * whatever goes wrong with one becomes that call's own error.
  */
 export async function prepareCalls(
   calls: readonly ToolCall[],
@@ -87,7 +87,10 @@ async function prepareWith(
   const verdict = decide({ name, approval_label, subject, effect, needs_approval, rescued }, policy);
   if (verdict.verdict === "deny") return settled(call, verdict.error, true);
   const asked = verdict.verdict === "ask";
-  const notes = [...(preparation.notes ?? []), ...(rescued ? ["The arguments were mended; this is what would run."] : [])];
+  const notes = [
+    ...(preparation.notes ?? []),
+    ...(rescued ? ["The arguments were mended; this is what would run."] : []),
+  ];
   return {
     item: {
       call_id: call.id,
@@ -124,6 +127,14 @@ function settled(call: ToolCall, error: string, denied = false): PreparedCall {
   const common = { call_id: call.id, needs_approval: false, approval_label: name, error };
   return {
     item: { ...common, header: `${name || "unknown tool"}: cannot run`, preview: "", func_name: name },
-    kept: { ...common, name, effect: "none", resources: [], hash: "", subject: "", ...(denied ? { denied: true } : {}) },
+    kept: {
+      ...common,
+      name,
+      effect: "none",
+      resources: [],
+      hash: "",
+      subject: "",
+      ...(denied ? { denied: true } : {}),
+    },
   };
 }

@@ -2,9 +2,9 @@ import { jsonrepair } from "jsonrepair";
 import { isJsonObject, type JsonObject } from "../protocol/json.ts";
 
 /**
- * Mends a JSON object that a model wrote carelessly (single quotes, bare keys, trailing commas, line breaks in strings, a
- * code fence around it). Answers null unless all of the text was understood: nothing that carries meaning may be added,
- * dropped or changed, and a text that stops early is never finished for its author.
+ * Mends a JSON object that a model wrote carelessly (single quotes, bare keys, trailing commas, line breaks in
+ * strings, a code fence around it). Answers null unless all of the text was understood: nothing that carries meaning
+ * may be added, dropped or changed, and a text that stops early is never finished for its author.
  */
 export function repairObject(text: string): JsonObject | null {
   const source = withoutFence(text);
@@ -41,8 +41,8 @@ function isClosed(text: string): boolean {
 }
 
 /**
- * What must be the same before and after: every character but white space, quotes, commas and the escapes of line breaks
- * and quotes. A lost backslash, a doubled word or a guessed bracket shows here.
+ * What must be the same before and after: every character but white space, quotes, commas and the escapes of line
+ * breaks and quotes. A lost backslash, a doubled word or a guessed bracket shows here.
  */
 function meaning(text: string): string {
   return text

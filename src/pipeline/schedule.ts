@@ -2,10 +2,12 @@
 export const PARALLEL_CALLS_MAX = 4;
 
 /**
- * Runs jobs side by side, at most `PARALLEL_CALLS_MAX` at a time. Jobs that name the same resource run one after another, in the
- * order given. Resolves when all have ended; a job must not reject.
+ * Runs jobs side by side, at most `PARALLEL_CALLS_MAX` at a time. Jobs that name the same resource run one after
+ * another, in the order given. Resolves when all have ended; a job must not reject.
  */
-export async function runScheduled(jobs: readonly { resources: readonly string[]; run: () => Promise<void> }[]): Promise<void> {
+export async function runScheduled(
+  jobs: readonly { resources: readonly string[]; run: () => Promise<void> }[],
+): Promise<void> {
   const lasts = new Map<string, Promise<void>>();
   const gate = createGate(PARALLEL_CALLS_MAX);
   const running = jobs.map((job) => {

@@ -78,6 +78,12 @@ export const DashboardAnswer = Type.Object({
   ),
   aggregate: Type.Object({
     total_tokens: Type.Integer(),
+    /** What the person used since midnight UTC; `cost_usd` counts the calls whose price is known. */
+    usage_today: Type.Object({
+      prompt_tokens: Type.Integer(),
+      completion_tokens: Type.Integer(),
+      cost_usd: Type.Number(),
+    }),
     total_tool_calls: Type.Integer(),
     active_count: Type.Integer(),
     total_count: Type.Integer(),

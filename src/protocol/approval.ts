@@ -61,7 +61,10 @@ export type ApproveAnswer = Type.Static<typeof ApproveAnswer>;
 
 export const PlanBody = Type.Object(
   {
-    feedback: Type.String({ maxLength: 8000, description: "Empty accepts, reject rejects, other text asks for changes" }),
+    feedback: Type.String({
+      maxLength: 8000,
+      description: "Empty accepts, reject rejects, other text asks for changes",
+    }),
     review_id: Type.Optional(Type.String({ maxLength: 64 })),
   },
   { additionalProperties: false },

@@ -12,7 +12,10 @@ export const COOKIE_NAME = "turnstone_auth";
 export const ACTOR_HEADER = "x-turnstone-actor";
 /** What the platform's roles allow the actor, as the gateway knows it; the smaller of this and the account counts. */
 export const ACTOR_ROLE_HEADER = "x-turnstone-actor-role";
-/** `talk`: speak where invited; `use`: start workstreams; `approve`: decide in others' too; `admin`: steer others' too. */
+/**
+ * `talk`: speak where invited; `use`: start workstreams; `approve`: decide in others' too; `admin`: steer others'
+ * too.
+ */
 export const ACTOR_ROLES = ["talk", "use", "approve", "admin"] as const;
 export type ActorRole = (typeof ACTOR_ROLES)[number];
 

@@ -32,7 +32,10 @@ export const RouteBody = Type.Object(
     parent_channel_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
     last_inbound_id: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
     cursor_seq: Type.Optional(
-      Type.Integer({ minimum: 0, description: "What counts as shown: nothing for a thread, everything for a DM if absent" }),
+      Type.Integer({
+        minimum: 0,
+        description: "What counts as shown: nothing for a thread, everything for a DM if absent",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -49,13 +52,19 @@ export const CursorBody = Type.Object(
 /** Cursors only move forward; an older value is answered with the newer one. */
 export type CursorBody = Type.Static<typeof CursorBody>;
 
-/** A message that the bot posted: what it shows, so that it is found again, edited instead of doubled, and answered to. */
+/**
+ * A message that the bot posted: what it shows, so that it is found again, edited instead of doubled, and answered
+ * to.
+ */
 export interface PostedMessage {
   channel_type: string;
   channel_id: string;
   message_id: string;
   ws_id: string;
-  /** What it shows: `answer:<model_call_id>`, `card:<cycle_id>`, `live:<turn seq>`, `entry:<seq>`, `notification:<id>`, `review:<id>`. */
+  /**
+   * What it shows: `answer:<model_call_id>`, `card:<cycle_id>`, `live:<turn seq>`, `entry:<seq>`,
+   * `notification:<id>`, `review:<id>`.
+   */
   shows: string;
   /** 0 for the first message of a text that took several. */
   part: number;

@@ -1,4 +1,6 @@
-/** Codes of `error` events and of failures that a client may want to tell apart. Each is explained in docs/errors.md. */
+/**
+ * Codes of `error` events and of failures that a client may want to tell apart. Each is explained in docs/errors.md.
+ */
 export const ERROR_CODES = [
   "unauthorized",
   "forbidden",

@@ -207,7 +207,14 @@ export type GlobalEvent =
   | { type: "ws_state"; ws_id: string; state: WorkstreamState; tokens?: number; context_ratio?: number }
   | { type: "ws_activity"; ws_id: string; activity: string; activity_state: "tool" | "approval" | "thinking" | "" }
   | { type: "ws_rename"; ws_id: string; name: string }
-  | { type: "ws_created"; ws_id: string; name: string; kind: string; parent_ws_id: string | null; user_id: string | null }
+  | {
+      type: "ws_created";
+      ws_id: string;
+      name: string;
+      kind: string;
+      parent_ws_id: string | null;
+      user_id: string | null;
+    }
   | { type: "ws_closed"; ws_id: string; name: string; reason: string };
 
 export type Event = KeptEvent | EphemeralEvent | GlobalEvent;

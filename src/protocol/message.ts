@@ -53,7 +53,15 @@ export interface Usage {
 }
 
 /** Why a model call ended. `tool_calls` is the only one after which calls run. */
-export const STOP_REASONS = ["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "cancelled"] as const;
+export const STOP_REASONS = [
+  "stop",
+  "tool_calls",
+  "length",
+  "content_filter",
+  "refusal",
+  "pause",
+  "cancelled",
+] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 /** Who said something, as verified by us. */
@@ -70,7 +78,9 @@ export interface UserMessage {
   sender?: Sender;
 }
 
-/** What a provider wants back word for word on the next call (signatures, encrypted reasoning). Opaque to all others. */
+/**
+ * What a provider wants back word for word on the next call (signatures, encrypted reasoning). Opaque to all others.
+ */
 export interface ReplayBlocks {
   /** The wire format that made them; another one ignores them. */
   provider: string;

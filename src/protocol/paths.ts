@@ -1,4 +1,7 @@
-/** Every route of the server, in Fastify's notation. The gateway, the terminal client and the tests build their URLs from these. */
+/**
+ * Every route of the server, in Fastify's notation. The gateway, the terminal client and the tests build their URLs
+ * from these.
+ */
 export const PATHS = {
   health: "/health",
   metrics: "/metrics",

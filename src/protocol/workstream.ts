@@ -17,8 +17,6 @@ export const MESSAGE_LENGTH_MAX = 262_144;
 
 const WorkstreamId = Type.String({ pattern: "^[0-9a-f]{32}$", description: "32 hexadecimal digits" });
 
-export const WorkstreamParams = Type.Object({ ws_id: Type.String({ minLength: 1, maxLength: 64 }) });
-
 export const NewWorkstreamBody = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 256 })),
@@ -86,7 +84,10 @@ export const CloseBody = Type.Object(
 );
 export type CloseBody = Type.Static<typeof CloseBody>;
 
-export const RewindBody = Type.Object({ turns: Type.Integer({ minimum: 1, maximum: 1000 }) }, { additionalProperties: false });
+export const RewindBody = Type.Object(
+  { turns: Type.Integer({ minimum: 1, maximum: 1000 }) },
+  { additionalProperties: false },
+);
 export type RewindBody = Type.Static<typeof RewindBody>;
 
 export const CommandBody = Type.Object(

@@ -1,9 +1,10 @@
 import { isJsonObject } from "../protocol/json.ts";
 
 /**
- * Names of a server's models in its own order, from the form in which all vendors list them: `{data: [{id}]}`. Null when it does not
- * answer or answers something else. A plain request: servers are asked at every start, and a vendor's client costs memory that an
- * idle server need not spend. Redirects are not followed, since a key goes with the request.
+ * Names of a server's models in its own order, from the form in which all vendors list them: `{data: [{id}]}`. Null
+ * when it does not answer or answers something else. A plain request: servers are asked at every start, and a
+ * vendor's client costs memory that an idle server need not spend. Redirects are not followed, since a key goes with
+ * the request.
  */
 export async function fetchModelList(
   url: string,

@@ -40,8 +40,9 @@ export async function backupDatabase(connection: Database.Database, path: string
 
 /**
  * Puts the database of `from` in the place of `to_path`, whose process must have stopped. What it restores is checked
- * first. What it replaces is kept beside it; its name is answered, or null when nothing was there. Throws a `StoreError`
- * and changes nothing when the backup is damaged, of another program or too new, or when the store is in use.
+ * first. What it replaces is kept beside it; its name is answered, or null when nothing was there. Throws a
+ * `StoreError` and changes nothing when the backup is damaged, of another program or too new, or when the store is in
+ * use.
  */
 export async function restoreStore(from: string, to_path: string): Promise<{ replaced: string | null }> {
   if (!existsSync(from)) throw new StoreError(`There is no file ${from}; name the backup to restore.`);

@@ -18,8 +18,8 @@ const COLUMNS = ["memory_id", "scope", "owner", "key", "value", "created", "upda
 
 /**
  * Finds memories, best first: those with every word, and for words with punctuation of their own those that hold them
- * letter by letter. Where there is none, those with any of the words; and where there is none of these either, those that
- * hold the words inside longer ones.
+ * letter by letter. Where there is none, those with any of the words; and where there is none of these either, those
+ * that hold the words inside longer ones.
  */
 export function searchMemories(sql: Sql, scopes: ScopeSizes, { reach, query, limit }: MemoryQuery): MemoryRow[] {
   const parsed = parseQuery(query);

@@ -12,7 +12,9 @@ const BELIEVED_MS = 300_000;
 /** Sizes that are remembered; the oldest is forgotten first. */
 const REMEMBERED_MAX = 1000;
 
-/** Knows which scopes hold so much of an index that counting their rows for the ranking would cost more than it saves. */
+/**
+ * Knows which scopes hold so much of an index that counting their rows for the ranking would cost more than it saves.
+ */
 export interface ScopeSizes {
   /** `scope` is an FTS5 expression over the column `owner`. */
   isWide(index: "memory_search" | "conversation_search", scope: string): boolean;

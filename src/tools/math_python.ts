@@ -17,11 +17,12 @@ UNPRIVILEGED = 64321
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 
-SYMPY_NAMES = """symbols Symbol Function solve solveset dsolve nsolve simplify expand factor apart cancel together collect
-Eq Ne Lt Le Gt Ge sqrt cbrt root Rational Integer Float pi E I oo nan zoo sin cos tan asin acos atan sinh cosh tanh exp log ln
-factorial binomial gcd lcm prime isprime primerange nextprime factorint divisors totient mod_inverse Matrix eye zeros ones
-diag integrate diff limit series Sum Product summation product floor ceiling Abs sign re im conjugate arg Derivative Integral
-Piecewise And Or Not S N sympify latex pprint Poly roots lambdify fibonacci""".split()
+SYMPY_NAMES = """symbols Symbol Function solve solveset dsolve nsolve simplify expand factor apart cancel together
+collect Eq Ne Lt Le Gt Ge sqrt cbrt root Rational Integer Float pi E I oo nan zoo sin cos tan asin
+acos atan sinh cosh tanh exp log ln factorial binomial gcd lcm prime isprime primerange nextprime
+factorint divisors totient mod_inverse Matrix eye zeros ones diag integrate diff limit series Sum
+Product summation product floor ceiling Abs sign re im conjugate arg Derivative Integral Piecewise
+And Or Not S N sympify latex pprint Poly roots lambdify fibonacci""".split()
 
 
 def build_namespace():

@@ -26,8 +26,8 @@ const STORE_RETRY_FIRST_MS = 250;
 const STORE_RETRY_MAX_MS = 15_000;
 
 /**
- * One live workstream: the requests it takes one after another, its running turn, its place in the journal. The turn runs beside the
- * requests and writes through the same writer.
+ * One live workstream: the requests it takes one after another, its running turn, its place in the journal. The turn
+ * runs beside the requests and writes through the same writer.
  */
 export class Workstream {
   readonly row: WorkstreamRow;
@@ -63,7 +63,9 @@ export class Workstream {
     this.inbox = new Inbox(this, parts.queued);
     this.#announcer = new Announcer(services.bus, this.row);
     this.stream = new DeltaStream((type, text) => this.emit({ type, text: services.redact(text) }));
-    this.#writer = new JournalWriter(services.store, services.clock, this.row, this.conversation, (written) => this.#written(written));
+    this.#writer = new JournalWriter(services.store, services.clock, this.row, this.conversation, (written) =>
+      this.#written(written),
+    );
     this.#expiry = new ExpiryTimer(this);
     this.last_active_ms = services.clock.now();
   }
@@ -153,7 +155,8 @@ export class Workstream {
     const { turn, ws_id } = this.conversation;
     this.services.log.error("turn.failed", { ws_id, error });
     if (turn === null) return;
-    const message = "Something failed inside the server and the turn was ended; what was reported so far is kept. Try again.";
+    const message =
+      "Something failed inside the server and the turn was ended; what was reported so far is kept. Try again.";
     this.winding_up = true;
     try {
       await cancelTurn(createTurnPort(this, signal), this.stream.current, {
@@ -222,7 +225,9 @@ export class Workstream {
     this.stream.flush();
     this.#announcer.entries(written.entries);
     if (written.entries.some(({ event }) => event.type === "approve_request")) this.#expiry.arm();
-    if (written.entries.some(({ event }) => event.type === "approval_resolved" || event.type === "plan_resolved")) this.#wake();
+    if (written.entries.some(({ event }) => event.type === "approval_resolved" || event.type === "plan_resolved")) {
+      this.#wake();
+    }
     if (written.state_changed) this.#tellState();
   }
 

@@ -3,8 +3,8 @@ import type { EphemeralEvent, KeptEvent } from "../protocol/event.ts";
 import type { Bus } from "./bus.ts";
 
 /**
- * What a parent's readers see of a sub-agent: what it does and what it asks for. How its own turn runs and ends would read as if the
- * parent's did.
+ * What a parent's readers see of a sub-agent: what it does and what it asks for. How its own turn runs and ends would
+ * read as if the parent's did.
  */
 const SHOWN_ON_PARENT: ReadonlySet<string> = new Set<(KeptEvent | EphemeralEvent)["type"]>([
   "assistant",

@@ -13,7 +13,8 @@ const WHOLE_TOOL: GrantScope = { match: "tool", for: "workstream" };
 export function settleApproval(actor: Workstream, request: ApproveRequest): Promise<ApproveResult> {
   return actor.serial(async () => {
     const batch = actor.conversation.turn?.batch ?? null;
-    const pending = batch !== null && batch.cycle_id !== null && (request.cycle_id ?? batch.cycle_id) === batch.cycle_id;
+    const pending =
+      batch !== null && batch.cycle_id !== null && (request.cycle_id ?? batch.cycle_id) === batch.cycle_id;
     if (!pending) return lateAnswer(actor, request.cycle_id);
     const undecided = undecidedCalls(batch);
     if (undecided.length === 0) return lateAnswer(actor, batch.cycle_id);
@@ -30,14 +31,20 @@ function choose(batch: Batch, undecided: readonly string[], request: ApproveRequ
   const named = request.call_id === null ? Object.keys(request.calls ?? {}) : [request.call_id];
   const stranger = named.find((call_id) => !asked.has(call_id));
   if (stranger !== undefined) {
-    return { ok: false, result: { ok: false, reason: "invalid", error: `The call ${stranger} is not asked for in this approval.` } };
+    return {
+      ok: false,
+      result: { ok: false, reason: "invalid", error: `The call ${stranger} is not asked for in this approval.` },
+    };
   }
   if (request.call_id !== null && !undecided.includes(request.call_id)) {
     return { ok: false, result: alreadyDecided(batch, request.call_id) };
   }
   const covered = request.call_id === null ? undecided : [request.call_id];
   const calls = Object.fromEntries(
-    covered.map((call_id) => [call_id, Object.hasOwn(request.calls ?? {}, call_id) ? request.calls?.[call_id] === true : request.approved]),
+    covered.map((call_id) => [
+      call_id,
+      Object.hasOwn(request.calls ?? {}, call_id) ? request.calls?.[call_id] === true : request.approved,
+    ]),
   );
   return { ok: true, calls };
 }
@@ -47,7 +54,15 @@ function alreadyDecided(batch: Batch, call_id: string): ApproveResult {
   const approved = decision?.approved ?? false;
   const decided_by = decision?.decided_by ?? null;
   const error = `This call was already ${approved ? "approved" : "denied"} by ${decided_by?.name ?? "nobody"}.`;
-  return { ok: false, reason: "settled", error, cycle_id: batch.cycle_id ?? "", approved, decided_by, decided_at: null };
+  return {
+    ok: false,
+    reason: "settled",
+    error,
+    cycle_id: batch.cycle_id ?? "",
+    approved,
+    decided_by,
+    decided_at: null,
+  };
 }
 
 async function settle(
@@ -60,7 +75,8 @@ async function settle(
   if (cycle_id === null) throw new Error("Only a cycle that was asked for can be settled.");
   const at = timestamp(actor.services.clock);
   const allowed = batch.calls.filter((call) => calls[call.call_id] === true);
-  const granted = request.always && request.approved ? grantsFor(actor, allowed, request, at) : { ok: true as const, grants: [] };
+  const granted =
+    request.always && request.approved ? grantsFor(actor, allowed, request, at) : { ok: true as const, grants: [] };
   if (!granted.ok) return { ok: false, reason: "invalid", error: granted.error };
   const approved = allowed.length > 0;
   const { feedback, decided_by } = request;
@@ -69,7 +85,10 @@ async function settle(
     {
       kind: "approval_settled",
       cycle_id,
-      decisions: { ...Object.fromEntries([...batch.decisions].map(([id, decision]) => [id, decision.approved])), ...calls },
+      decisions: {
+        ...Object.fromEntries([...batch.decisions].map(([id, decision]) => [id, decision.approved])),
+        ...calls,
+      },
       state: over ? "settled" : "pending",
       approved,
       decided_by,
@@ -81,7 +100,21 @@ async function settle(
   const call_ids = Object.keys(calls);
   const always = granted.grants.length > 0;
   await actor.append({
-    entries: [{ event: { type: "approval_resolved", cycle_id, call_ids, approved, calls, feedback, always, decided_by, reason: "person" } }],
+    entries: [
+      {
+        event: {
+          type: "approval_resolved",
+          cycle_id,
+          call_ids,
+          approved,
+          calls,
+          feedback,
+          always,
+          decided_by,
+          reason: "person",
+        },
+      },
+    ],
     ...(over ? { state: "running" } : {}),
     changes,
   });
@@ -98,11 +131,16 @@ function grantsFor(actor: Workstream, allowed: readonly KeptCall[], request: App
   }
   const grants: Grant[] = [];
   for (const call of allowed) {
-    const pattern = scope.match === "tool" ? null : scope.match === "exact" ? call.subject : (scope.prefix ?? "").trim();
+    const pattern =
+      scope.match === "tool" ? null : scope.match === "exact" ? call.subject : (scope.prefix ?? "").trim();
     if (scope.match === "prefix" && !permits(call, "prefix", pattern ?? "")) {
-      return { ok: false, error: `The prefix "${pattern}" does not cover the call that was shown, so nothing was decided.` };
+      return {
+        ok: false,
+        error: `The prefix "${pattern}" does not cover the call that was shown, so nothing was decided.`,
+      };
     }
-    const expires = scope.expires_in_s === undefined ? null : new Date(Date.parse(at) + scope.expires_in_s * 1000).toISOString();
+    const expires =
+      scope.expires_in_s === undefined ? null : new Date(Date.parse(at) + scope.expires_in_s * 1000).toISOString();
     grants.push({
       grant_id: newPrefixedId("grant"),
       ws_id: scope.for === "workstream" ? actor.root_ws_id : null,
@@ -152,10 +190,29 @@ export function expireApproval(actor: Workstream, cycle_id: string): Promise<voi
     const calls = Object.fromEntries(undecided.map((call_id) => [call_id, false]));
     const settled = { approved: false, decided_by: null, reason: "expired" as const };
     await actor.append({
-      entries: [{ event: { type: "approval_resolved", cycle_id, call_ids: undecided, calls, feedback: null, always: false, ...settled } }],
+      entries: [
+        {
+          event: {
+            type: "approval_resolved",
+            cycle_id,
+            call_ids: undecided,
+            calls,
+            feedback: null,
+            always: false,
+            ...settled,
+          },
+        },
+      ],
       state: "running",
       changes: [
-        { kind: "approval_settled", cycle_id, decisions: calls, state: "settled", at: timestamp(actor.services.clock), ...settled },
+        {
+          kind: "approval_settled",
+          cycle_id,
+          decisions: calls,
+          state: "settled",
+          at: timestamp(actor.services.clock),
+          ...settled,
+        },
       ],
     });
   });

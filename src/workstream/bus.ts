@@ -11,7 +11,13 @@ class BusFrame implements Frame {
   readonly child: ChildFrame | null;
   #bytes: Buffer | null = null;
 
-  constructor(ws_id: string, event: KeptEvent | EphemeralEvent, seq: number | null, at: string | null, child: ChildFrame | null) {
+  constructor(
+    ws_id: string,
+    event: KeptEvent | EphemeralEvent,
+    seq: number | null,
+    at: string | null,
+    child: ChildFrame | null,
+  ) {
     this.ws_id = ws_id;
     this.event = event;
     this.seq = seq;

@@ -45,7 +45,13 @@ export async function postNotification(
 }
 
 /** Codes of a connection that broke after it was made. */
-const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+const BROKEN: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "UND_ERR_SOCKET",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
 
 /** Whether a gateway got the request and was cut off before its answer: it may have done what it was asked for. */
 function mayHaveArrived(error: unknown): boolean {

@@ -33,7 +33,12 @@ export function prepareContext(actor: Workstream, settings: ModelSettings): Prep
 }
 
 /** All that a running call may touch. */
-export function toolContext(actor: Workstream, call_id: string, settings: ModelSettings, signal: AbortSignal): ToolContext {
+export function toolContext(
+  actor: Workstream,
+  call_id: string,
+  settings: ModelSettings,
+  signal: AbortSignal,
+): ToolContext {
   const { row, services, conversation } = actor;
   const { ws_id } = row;
   const chunks = services.redactStream();
@@ -78,7 +83,10 @@ function outputLimit(actor: Workstream, settings: ModelSettings): number {
   const left = settings.capabilities.context_window - actor.row.context_tokens;
   const sharers = Math.max(1, actor.conversation.turn?.open_calls.length ?? 1);
   const bearable = Math.floor((left * CHARACTERS_PER_TOKEN) / 2 / sharers);
-  return Math.max(OUTPUT_CHARACTERS_MIN, Math.min(truncation ?? OUTPUT_CHARACTERS_MAX, OUTPUT_CHARACTERS_MAX, bearable));
+  return Math.max(
+    OUTPUT_CHARACTERS_MIN,
+    Math.min(truncation ?? OUTPUT_CHARACTERS_MAX, OUTPUT_CHARACTERS_MAX, bearable),
+  );
 }
 
 async function saveAttachment(
@@ -92,4 +100,3 @@ async function saveAttachment(
   await services.store.attachments.save({ ...reference, ws_id: row.ws_id, user_id: row.user_id, created }, bytes);
   return reference;
 }
-

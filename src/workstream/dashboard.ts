@@ -5,7 +5,11 @@ import type { Workstream } from "./actor.ts";
 import type { EngineServices } from "./services.ts";
 
 /** One line of the dashboard; what only a live workstream knows is left empty for one at rest. */
-export function dashboardRow(row: WorkstreamRow, actor: Workstream | undefined, services: EngineServices): DashboardRow {
+export function dashboardRow(
+  row: WorkstreamRow,
+  actor: Workstream | undefined,
+  services: EngineServices,
+): DashboardRow {
   const settings = modelChain(services.models(), row.model_alias)[0];
   const window = settings?.capabilities.context_window ?? 0;
   const { ws_id, name, title, kind, parent_ws_id, user_id } = row;

@@ -56,9 +56,10 @@ export interface DeliveryOptions {
 }
 
 /**
- * Makes the sender of notifications. A notification's row is written before the first attempt and takes one of the turn's
- * places, which a failure gives back. The same id is delivered once: what was settled is answered alike again, what a
- * stop left open is taken up. Causes and addresses go to the log alone. Rejects with the reason of an aborted signal.
+ * Makes the sender of notifications. A notification's row is written before the first attempt and takes one of the
+ * turn's places, which a failure gives back. The same id is delivered once: what was settled is answered alike again,
+ * what a stop left open is taken up. Causes and addresses go to the log alone. Rejects with the reason of an aborted
+ * signal.
  */
 export function createDelivery(options: DeliveryOptions): (delivery: Delivery) => Promise<DeliverResult> {
   const { notifications } = options.store;
@@ -118,11 +119,7 @@ interface Attempts {
   unknown: boolean;
 }
 
-async function attempts(
-  row: NotificationRow,
-  signal: AbortSignal,
-  options: DeliveryOptions,
-): Promise<Attempts> {
+async function attempts(row: NotificationRow, signal: AbortSignal, options: DeliveryOptions): Promise<Attempts> {
   const progress: Attempts = { deliveries: [], unknown: false };
   try {
     const deliveries = await pRetry(() => attempt(row, signal, options, progress), {

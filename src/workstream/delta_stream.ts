@@ -1,8 +1,8 @@
 import type { StreamBuffer } from "../agent/turn_port.ts";
 
 /**
- * Text of the running model call. Pieces that come within one event-loop turn leave as one event when that turn ends: no timer delays the
- * first token, and a burst does not cost a frame a token.
+ * Text of the running model call. Pieces that come within one event-loop turn leave as one event when that turn ends:
+ * no timer delays the first token, and a burst does not cost a frame a token.
  */
 export class DeltaStream {
   readonly #publish: (kind: "content" | "reasoning", text: string) => void;

@@ -50,8 +50,20 @@ test("a call without side effects runs unasked and its result reaches the model 
   const ws = await open();
   await ws.say("ping");
   await ws.turnEnded();
-  expect(ws.types()).toEqual(["user_turn", "assistant", "tool_info", "tool_started", "tool_result", "assistant", "status", "turn_ended"]);
-  expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: [{ type: "text", text: "pong" }] });
+  expect(ws.types()).toEqual([
+    "user_turn",
+    "assistant",
+    "tool_info",
+    "tool_started",
+    "tool_result",
+    "assistant",
+    "status",
+    "turn_ended",
+  ]);
+  expect(provider.requests[1]?.messages.at(-1)).toMatchObject({
+    role: "tool",
+    content: [{ type: "text", text: "pong" }],
+  });
 });
 
 test("a call with side effects waits for a yes, and runs once (REQ-ENGINE-004)", async () => {
@@ -66,7 +78,12 @@ test("a call with side effects waits for a yes, and runs once (REQ-ENGINE-004)",
   expect(await engine.approve(ws.ws_id, yes(cycle_id))).toEqual({ ok: true, cycle_id });
   await ws.turnEnded();
   expect(done).toEqual(["x"]);
-  expect(await engine.approve(ws.ws_id, yes(cycle_id))).toMatchObject({ ok: false, reason: "settled", approved: true, decided_by: ADA });
+  expect(await engine.approve(ws.ws_id, yes(cycle_id))).toMatchObject({
+    ok: false,
+    reason: "settled",
+    approved: true,
+    decided_by: ADA,
+  });
 });
 
 test("a no reaches the model with its reason and nothing runs (REQ-ENGINE-005)", async () => {
@@ -263,7 +280,12 @@ test("always for a tool is remembered in that workstream alone", async () => {
 // REQ-ENGINE-013
 test("a failed model ends the turn with one plain sentence, and the next message goes on (SSE-10)", async () => {
   const { open, provider } = await start();
-  const failure = { code: "model_rejected" as const, message: "The model refused the request.", detail: "", retryable: false };
+  const failure = {
+    code: "model_rejected" as const,
+    message: "The model refused the request.",
+    detail: "",
+    retryable: false,
+  };
   provider.script([{ type: "failed", failure }], says("Here I am."));
   const ws = await open();
   await ws.say("hi");
@@ -279,7 +301,10 @@ test("ids that a model repeats are made unique (PROV-03, PROV-04, REQ-ENGINE-014
   const { open, provider } = await start({ tools: [echo] });
   provider.script(
     calls({ id: "call_0", name: "echo", arguments: { text: "1" } }),
-    calls({ id: "call_0", name: "echo", arguments: { text: "2" } }, { id: "call_0", name: "echo", arguments: { text: "3" } }),
+    calls(
+      { id: "call_0", name: "echo", arguments: { text: "2" } },
+      { id: "call_0", name: "echo", arguments: { text: "3" } },
+    ),
     says("ok"),
   );
   const ws = await open();

@@ -59,7 +59,11 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     const { model_alias = null, resume_ws } = request;
     if (model_alias !== null && !this.#services.models().models.has(model_alias)) {
       const known = [...this.#services.models().models.keys()].join(", ");
-      return { ok: false, reason: "unknown_model", error: `There is no model with the alias ${model_alias}; known are ${known}.` };
+      return {
+        ok: false,
+        reason: "unknown_model",
+        error: `There is no model with the alias ${model_alias}; known are ${known}.`,
+      };
     }
     if (resume_ws !== undefined) return this.#resume(resume_ws);
     const created = timestamp(clock);
@@ -120,7 +124,9 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   async approve(ws_id: string, request: ApproveRequest): Promise<ApproveResult> {
     const actor = await this.#approvalHolder(ws_id, request);
-    if (actor === null) return { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
+    if (actor === null) {
+      return { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
+    }
     return settleApproval(actor, request);
   }
 
@@ -241,7 +247,10 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     }
   }
 
-  /** A sub-agent works for a call of its parent. Where a crash came between the end of that call and of its sub-agent, nobody waits for it. */
+  /**
+   * A sub-agent works for a call of its parent. Where a crash came between the end of that call and of its sub-agent,
+   * nobody waits for it.
+   */
   async #isWanted({ parent_ws_id, parent_call_id }: WorkstreamRow): Promise<boolean> {
     if (parent_ws_id === null) return true;
     const turn = (await this.#registry.get(parent_ws_id))?.conversation.turn ?? null;
@@ -259,7 +268,12 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     return this.#stopping;
   }
 
-  delegate(parent: WorkstreamRow, call_id: string, request: DelegateRequest, signal: AbortSignal): Promise<DelegateResult> {
+  delegate(
+    parent: WorkstreamRow,
+    call_id: string,
+    request: DelegateRequest,
+    signal: AbortSignal,
+  ): Promise<DelegateResult> {
     const { store, clock } = this.#services;
     return delegate(
       {

@@ -17,7 +17,9 @@ export class ExpiryTimer {
   arm(): void {
     this.stop();
     const batch = this.#actor.conversation.turn?.batch ?? null;
-    if (batch === null || batch.cycle_id === null || batch.expires_at === null || undecidedCalls(batch).length === 0) return;
+    if (batch === null || batch.cycle_id === null || batch.expires_at === null || undecidedCalls(batch).length === 0) {
+      return;
+    }
     const { cycle_id, expires_at } = batch;
     const left_ms = Date.parse(expires_at) - this.#actor.services.clock.now();
     this.#timer = setTimeout(() => this.#due(cycle_id, left_ms), Math.min(Math.max(left_ms, 0), TIMER_MAX_MS));

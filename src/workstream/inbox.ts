@@ -12,7 +12,9 @@ import type { EngineServices } from "./services.ts";
 /** Messages that may wait for a running turn. */
 export const QUEUE_MAX = 20;
 
-/** Bytes of an attached text that the model reads along with the message; longer ones are files to be read with tools. */
+/**
+ * Bytes of an attached text that the model reads along with the message; longer ones are files to be read with tools.
+ */
 export const INLINE_TEXT_BYTES_MAX = 65_536;
 
 /** What people say to one workstream: accepted once, then part of a turn. */
@@ -52,7 +54,12 @@ export class Inbox {
   #enqueue(row: MessageRow): void {
     this.#queued.push(row);
     const { client_send_id, content, msg_id } = row;
-    this.#actor.emit({ type: "message_queued", msg_id, content, ...(client_send_id === null ? {} : { client_send_id }) });
+    this.#actor.emit({
+      type: "message_queued",
+      msg_id,
+      content,
+      ...(client_send_id === null ? {} : { client_send_id }),
+    });
   }
 
   withdraw(msg_id: string): Promise<"withdrawn" | "joined" | "unknown"> {

@@ -16,8 +16,8 @@ export interface Written {
 }
 
 /**
- * The only writer of one workstream's journal. Drafts that come while a step is being written go into the next one together.
- * A failed step leaves everything as it was; its drafts are rejected and nothing of them was told.
+ * The only writer of one workstream's journal. Drafts that come while a step is being written go into the next one
+ * together. A failed step leaves everything as it was; its drafts are rejected and nothing of them was told.
  */
 export class JournalWriter {
   readonly #store: Store;
@@ -63,15 +63,13 @@ export class JournalWriter {
     const at = timestamp(this.#clock);
     const merged = mergeDrafts(batch.map((waiting) => waiting.draft));
     const { ws_id } = this.#row;
-    const entries = merged.entries.map(
-      (entry, index): JournalEntry => ({
-        ws_id,
-        seq: this.#conversation.last_seq + 1 + index,
-        at,
-        event: entry.event,
-        ...(entry.private === undefined || Object.keys(entry.private).length === 0 ? {} : { private: entry.private }),
-      }),
-    );
+    const entries = merged.entries.map((entry, index): JournalEntry => ({
+      ws_id,
+      seq: this.#conversation.last_seq + 1 + index,
+      at,
+      event: entry.event,
+      ...(entry.private === undefined || Object.keys(entry.private).length === 0 ? {} : { private: entry.private }),
+    }));
     const state = merged.state ?? this.#row.state;
     const turn_open = merged.turn_open ?? this.#row.turn_open;
     const context_tokens = merged.context_tokens ?? this.#row.context_tokens;
@@ -83,7 +81,13 @@ export class JournalWriter {
       return;
     }
     const state_changed = state !== this.#row.state;
-    Object.assign(this.#row, { state, turn_open, context_tokens, updated: at, last_seq: this.#conversation.last_seq + entries.length });
+    Object.assign(this.#row, {
+      state,
+      turn_open,
+      context_tokens,
+      updated: at,
+      last_seq: this.#conversation.last_seq + entries.length,
+    });
     for (const entry of entries) applyEntry(this.#conversation, entry);
     this.#onWritten({ entries, state_changed });
     for (const waiting of batch) waiting.resolve();

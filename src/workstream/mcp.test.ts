@@ -57,7 +57,15 @@ test("an MCP tool is asked for, approved and called (REQ-MCP-001)", async () => 
   expect(rig.provider.requests[0]?.tools.map((tool) => tool.name)).toContain("mcp__files__echo");
 });
 
-const STARTED = { approved: true, feedback: null, always: false, scope: null, call_id: null, calls: null, decided_by: ANA };
+const STARTED = {
+  approved: true,
+  feedback: null,
+  always: false,
+  scope: null,
+  call_id: null,
+  calls: null,
+  decided_by: ANA,
+};
 
 test("found tools stay visible: over later turns, refreshes and a restart (TSRCH-02, TSRCH-03)", async () => {
   const tool_search = { mode: "on", threshold: 20, max_results: 2 } as const;
@@ -65,7 +73,11 @@ test("found tools stay visible: over later turns, refreshes and a restart (TSRCH
   rig.provider.script(
     calls({ name: "tool_search", arguments: { query: "echo a text" } }),
     says("Found."),
-    calls({ id: "direct", name: "mcp__files__give", arguments: { result: { content: [{ type: "text", text: "unsearched" }] } } }),
+    calls({
+      id: "direct",
+      name: "mcp__files__give",
+      arguments: { result: { content: [{ type: "text", text: "unsearched" }] } },
+    }),
     says("Called."),
   );
   const ws = await rig.open();
@@ -81,7 +93,12 @@ test("found tools stay visible: over later turns, refreshes and a restart (TSRCH
   await rig.engine.approve(ws.ws_id, { ...STARTED, cycle_id: ws.one("approve_request").cycle_id });
   await ws.turnEnded(2);
   expect(namesAt(2)).toContain("mcp__files__echo");
-  expect(ws.kept().filter((event) => event.type === "tool_result").at(-1)).toMatchObject({ output: "unsearched" });
+  expect(
+    ws
+      .kept()
+      .filter((event) => event.type === "tool_result")
+      .at(-1),
+  ).toMatchObject({ output: "unsearched" });
   await rig.crash();
   const second = await engineWithServer({ tool_search, folder: rig.folder });
   const again = second.rig.watch(ws.ws_id);
@@ -95,7 +112,10 @@ test("a model whose provider searches gets deferred tools, and what that finds s
     tool_search: { mode: "on", threshold: 20, max_results: 5 },
     capabilities: { supports_tool_search: true },
   });
-  rig.provider.script([{ type: "expanded_tools", names: ["mcp__files__echo"] }, ...says("I found it.")], says("Again."));
+  rig.provider.script(
+    [{ type: "expanded_tools", names: ["mcp__files__echo"] }, ...says("I found it.")],
+    says("Again."),
+  );
   const ws = await rig.open();
   await ws.say("find it");
   await ws.turnEnded();
@@ -119,12 +139,15 @@ test("a call that was approved before a restart waits for its server", async () 
     tools: [echo],
     folder: first.rig.folder,
     external_servers(catalog): ExternalServers {
-      servers = startServers({ files: hostile({ answer_after_ms: 500 }) }, { onChange: (external) => catalog.setExternal(external) });
+      servers = startServers(
+        { files: hostile({ answer_after_ms: 500 }) },
+        { onChange: (external) => catalog.setExternal(external) },
+      );
       return servers.manager;
     },
   });
   closing.push(async () => {
-    await (servers as Servers | null)?.close();
+    await servers?.close();
     await rig.close();
   });
   rig.provider.script(says("It came."));
@@ -150,7 +173,9 @@ test("/mcp lists tools, refreshes and sends prompts", async () => {
   expect(await command(rig, ws.ws_id, "/mcp refresh other")).toBe("There is no MCP server other; known are files.");
   expect(await command(rig, ws.ws_id, "/mcp prompt")).toContain("/mcp prompt files args-prompt city=… [state=…]");
   rig.provider.script(says("Sunny."));
-  expect(await command(rig, ws.ws_id, "/mcp prompt files args-prompt city=Bern")).toBe("The prompt files/args-prompt was sent.");
+  expect(await command(rig, ws.ws_id, "/mcp prompt files args-prompt city=Bern")).toBe(
+    "The prompt files/args-prompt was sent.",
+  );
   await ws.turnEnded();
   expect(ws.one("user_turn").content).toContain("Bern");
 });

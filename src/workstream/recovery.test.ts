@@ -17,7 +17,14 @@ async function start() {
 }
 
 function rowOf(ws_id: string, set: Partial<WorkstreamRow> = {}): WorkstreamRow {
-  const nothing = { title: null, alias: null, parent_ws_id: null, parent_call_id: null, user_id: null, model_alias: null };
+  const nothing = {
+    title: null,
+    alias: null,
+    parent_ws_id: null,
+    parent_call_id: null,
+    user_id: null,
+    model_alias: null,
+  };
   const rest = { state: "idle" as const, turn_open: false, auto_approve: false, auto_approve_tools: [], closed: null };
   const numbers = { context_tokens: 0, last_seq: 0, message_count: 0 };
   return { ws_id, name: ws_id, kind: "main", ...nothing, ...rest, ...numbers, created: AT, updated: AT, ...set };
@@ -28,7 +35,9 @@ type Rig = Awaited<ReturnType<typeof start>>;
 /** A workstream whose turn was cut off after its first message. */
 async function unfinished({ store }: Rig, ws_id: string, set: Partial<WorkstreamRow> = {}): Promise<void> {
   await store.workstreams.create(rowOf(ws_id, set));
-  const entries = [{ ws_id, seq: 1, at: AT, event: { type: "user_turn" as const, content: "hello", client_send_ids: [] } }];
+  const entries = [
+    { ws_id, seq: 1, at: AT, event: { type: "user_turn" as const, content: "hello", client_send_ids: [] } },
+  ];
   await store.journal.commit({ ws_id, at: AT, entries, state: "thinking", turn_open: true });
 }
 

@@ -104,7 +104,8 @@ export class WorkstreamRegistry {
     let root = row;
     for (let depth = 0; root.parent_ws_id !== null; depth += 1) {
       if (depth > PARENTS_MAX) throw new Error(`The workstream ${row.ws_id} has more than ${PARENTS_MAX} parents.`);
-      const parent = this.#loaded.get(root.parent_ws_id)?.row ?? (await this.#services.store.workstreams.get(root.parent_ws_id));
+      const parent =
+        this.#loaded.get(root.parent_ws_id)?.row ?? (await this.#services.store.workstreams.get(root.parent_ws_id));
       if (parent === null) return root;
       root = parent;
     }

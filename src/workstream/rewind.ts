@@ -1,8 +1,16 @@
 import type { EngineFailure } from "../contracts/engine.ts";
 import type { Workstream } from "./actor.ts";
 
-const BUSY: EngineFailure = { ok: false, reason: "busy", error: "A turn is running; stop it first, or wait until it ends." };
-const NOTHING: EngineFailure = { ok: false, reason: "invalid", error: "There is no earlier turn in this conversation." };
+const BUSY: EngineFailure = {
+  ok: false,
+  reason: "busy",
+  error: "A turn is running; stop it first, or wait until it ends.",
+};
+const NOTHING: EngineFailure = {
+  ok: false,
+  reason: "invalid",
+  error: "There is no earlier turn in this conversation.",
+};
 
 /** Takes the last turns out of what the model sees. What they did to files stays done. */
 export function rewind(actor: Workstream, turns: number): Promise<{ ok: true; turns: number } | EngineFailure> {
@@ -12,7 +20,10 @@ export function rewind(actor: Workstream, turns: number): Promise<{ ok: true; tu
     const taken = Math.min(turns, turn_starts.length);
     const first = turn_starts.at(-taken);
     if (taken === 0 || first === undefined) return NOTHING;
-    await actor.append({ entries: [{ event: { type: "rewound", kept_after_seq: first - 1, turns: taken } }], state: "idle" });
+    await actor.append({
+      entries: [{ event: { type: "rewound", kept_after_seq: first - 1, turns: taken } }],
+      state: "idle",
+    });
     return { ok: true, turns: taken };
   });
 }

@@ -65,7 +65,12 @@ export interface EngineServices extends TurnDependencies {
 
 /** What an actor needs of the one who holds all of them. */
 export interface WorkstreamHost {
-  delegate(parent: WorkstreamRow, call_id: string, request: DelegateRequest, signal: AbortSignal): Promise<DelegateResult>;
+  delegate(
+    parent: WorkstreamRow,
+    call_id: string,
+    request: DelegateRequest,
+    signal: AbortSignal,
+  ): Promise<DelegateResult>;
   isStopping(): boolean;
   stateChanged(actor: Workstream): void;
   /** Shows on a workstream whose calls run whether one of them, or a sub-agent, waits for a person. */

@@ -4,7 +4,9 @@ import type { Frame, LiveSnapshot } from "../contracts/engine.ts";
 import type { JournalEntry } from "../contracts/store.ts";
 import type { Workstream } from "./actor.ts";
 
-/** What a stream starts with: the present state, the running text, and what waits for a person here and in sub-agents. */
+/**
+ * What a stream starts with: the present state, the running text, and what waits for a person here and in sub-agents.
+ */
 export function snapshotOf(actor: Workstream, children: readonly Workstream[]): LiveSnapshot {
   const settings = modelChain(actor.services.models(), actor.row.model_alias)[0];
   const stream = actor.stream.current;

@@ -3,7 +3,10 @@ import type { WorkstreamRow } from "../contracts/store.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { EngineServices } from "./services.ts";
 
-/** Where a workstream works and what its model is told about it. Both are found out when they are first needed, then kept. */
+/**
+ * Where a workstream works and what its model is told about it. Both are found out when they are first needed, then
+ * kept.
+ */
 export class Surroundings {
   readonly #row: WorkstreamRow;
   readonly #services: EngineServices;

@@ -66,7 +66,8 @@ async function policyOf(actor: Workstream): Promise<PolicyInputs> {
   const { user_id } = row;
   const all = user_id === null ? [] : await services.store.approvals.grants({ user_id });
   const grants = all.filter((grant) => grant.ws_id === null || grant.ws_id === actor.root_ws_id);
-  const user = user_id === null || services.settings.rules.length === 0 ? null : await services.store.users.get(user_id);
+  const user =
+    user_id === null || services.settings.rules.length === 0 ? null : await services.store.users.get(user_id);
   return {
     rules: services.settings.rules,
     grants,

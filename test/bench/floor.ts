@@ -6,8 +6,9 @@ import Database from "better-sqlite3";
 import Fastify from "fastify";
 
 /**
- * The least that any such server must do, with the same durability: accept a message, keep it, ask the model, pass the tokens on,
- * read a file when asked, keep the answer. No users, no tools, no recovery: what turnstone costs beyond this is its own.
+ * The least that any such server must do, with the same durability: accept a message, keep it, ask the model, pass
+ * the tokens on, read a file when asked, keep the answer. No users, no tools, no recovery: what turnstone costs
+ * beyond this is its own.
  */
 const folder = process.env["FLOOR_FOLDER"] ?? ".";
 const model_url = process.env["FLOOR_MODEL"] ?? "";
@@ -15,7 +16,9 @@ const database = new Database(join(folder, "floor.db"));
 database.pragma("journal_mode = WAL");
 database.pragma("synchronous = FULL");
 database.exec("create table if not exists workstreams (ws_id text primary key, created text)");
-database.exec("create table if not exists journal (ws_id text, seq integer, at text, data text, primary key (ws_id, seq))");
+database.exec(
+  "create table if not exists journal (ws_id text, seq integer, at text, data text, primary key (ws_id, seq))",
+);
 const insertWorkstream = database.prepare("insert into workstreams values (?, ?)");
 const insertEntry = database.prepare("insert into journal values (?, ?, ?, ?)");
 
@@ -52,7 +55,11 @@ async function turn(ws_id: string, conversation: Conversation): Promise<void> {
       body: `{"model":"bench","stream":true,"messages":[${conversation.messages.join(",")}]}`,
     });
     const { content, calls } = await readAnswer(conversation, answer);
-    const assistant = JSON.stringify({ role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) });
+    const assistant = JSON.stringify({
+      role: "assistant",
+      content,
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    });
     conversation.messages.push(assistant);
     append(ws_id, conversation, [assistant]);
     tell(conversation, { type: "assistant", content }, conversation.seq);
@@ -63,7 +70,11 @@ async function turn(ws_id: string, conversation: Conversation): Promise<void> {
     const results = await Promise.all(
       calls.map(async (call) => {
         const { path } = JSON.parse(call.function.arguments) as { path: string };
-        return JSON.stringify({ role: "tool", tool_call_id: call.id, content: await readFile(join(folder, path), "utf8") });
+        return JSON.stringify({
+          role: "tool",
+          tool_call_id: call.id,
+          content: await readFile(join(folder, path), "utf8"),
+        });
       }),
     );
     conversation.messages.push(...results);
@@ -72,7 +83,10 @@ async function turn(ws_id: string, conversation: Conversation): Promise<void> {
   }
 }
 
-async function readAnswer(conversation: Conversation, answer: Response): Promise<{ content: string; calls: ToolCall[] }> {
+async function readAnswer(
+  conversation: Conversation,
+  answer: Response,
+): Promise<{ content: string; calls: ToolCall[] }> {
   const decoder = new TextDecoder();
   let rest = "";
   let content = "";
@@ -83,7 +97,9 @@ async function readAnswer(conversation: Conversation, answer: Response): Promise
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (!line.startsWith("data: {")) continue;
-      const delta = (JSON.parse(line.slice(6)) as { choices: { delta: { content?: string; tool_calls?: ToolCall[] } }[] }).choices[0]?.delta;
+      const delta = (
+        JSON.parse(line.slice(6)) as { choices: { delta: { content?: string; tool_calls?: ToolCall[] } }[] }
+      ).choices[0]?.delta;
       if (delta?.content !== undefined) {
         content += delta.content;
         tell(conversation, { type: "content", text: delta.content });

@@ -21,16 +21,27 @@ export interface Row {
 
 /** The table as text; answers whether each bar was met. */
 export function printRows(rows: readonly Row[]): boolean {
-  const digits = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2));
+  const digits = (value: number): string =>
+    value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
   const lines = rows.map((row) => {
     const ratio = row.turnstone / row.floor;
     const verdict = row.bar === null ? "" : ratio <= row.bar ? "ok" : "OVER";
-    return [row.name, digits(row.floor), digits(row.turnstone), row.unit, `${ratio.toFixed(2)}x`, row.bar === null ? "" : `<= ${row.bar}x`, verdict];
+    return [
+      row.name,
+      digits(row.floor),
+      digits(row.turnstone),
+      row.unit,
+      `${ratio.toFixed(2)}x`,
+      row.bar === null ? "" : `<= ${row.bar}x`,
+      verdict,
+    ];
   });
   const all = [["what", "floor", "turnstone", "", "ratio", "bar", ""], ...lines];
   const widths = all[0]?.map((_cell, column) => Math.max(...all.map((line) => (line[column] ?? "").length))) ?? [];
   for (const line of all) {
-    process.stdout.write(`${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ")}\n`);
+    process.stdout.write(
+      `${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ")}\n`,
+    );
   }
   return rows.every((row) => row.bar === null || row.turnstone / row.floor <= row.bar);
 }

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 
 /**
  * The model of all benchmarks, in a process of its own: chat completions that do what the last message asks for in
- * `bench:` words, such as `bench:text tokens=20 pace=5` or `bench:rounds count=50 tool=read_file`. Times are those of the
- * machine's monotonic clock in microseconds, which all processes share.
+ * `bench:` words, such as `bench:text tokens=20 pace=5` or `bench:rounds count=50 tool=read_file`. Times are those of
+ * the machine's monotonic clock in microseconds, which all processes share.
  */
 export function nowMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
@@ -27,7 +27,8 @@ interface Observed {
 const observed: Observed[] = [];
 
 function planOf(text: string): Plan {
-  const number = (name: string, fallback: number): number => Number(new RegExp(`${name}=(\\d+)`).exec(text)?.[1] ?? fallback);
+  const number = (name: string, fallback: number): number =>
+    Number(new RegExp(`${name}=(\\d+)`).exec(text)?.[1] ?? fallback);
   return {
     tokens: number("tokens", 1),
     pace_ms: number("pace", 0),
@@ -69,7 +70,9 @@ function main(): void {
       return;
     }
     if (request.method === "GET") {
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ object: "list", data: [{ id: "bench" }] }));
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify({ object: "list", data: [{ id: "bench" }] }));
       return;
     }
     const pieces: Buffer[] = [];

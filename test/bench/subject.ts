@@ -44,7 +44,8 @@ export async function startModel(): Promise<BenchModel> {
   const url = `http://127.0.0.1:${message.port}`;
   return {
     url: `${url}/v1`,
-    observed: async () => (await (await fetch(`${url}/observed`)).json()) as Awaited<ReturnType<BenchModel["observed"]>>,
+    observed: async () =>
+      (await (await fetch(`${url}/observed`)).json()) as Awaited<ReturnType<BenchModel["observed"]>>,
     stop: () => child.kill(),
   };
 }
@@ -93,7 +94,10 @@ function environmentOf(folder: string): NodeJS.ProcessEnv {
 
 function createToken(folder: string): string {
   writeFileSync(join(folder, "config.toml"), "");
-  const run = spawnSyncJson(["admin", "create-user", "--username", "bench", "--token", "--scopes", "read,write,approve", "--json"], folder);
+  const run = spawnSyncJson(
+    ["admin", "create-user", "--username", "bench", "--token", "--scopes", "read,write,approve", "--json"],
+    folder,
+  );
   return String(run["token"]);
 }
 
@@ -117,7 +121,10 @@ function startTurnstone(folder: string, port: number, model: BenchModel): ChildP
     TURNSTONE_MODEL: "bench",
     TURNSTONE_PROVIDER: "openai-compatible",
   };
-  return spawn(process.execPath, [join(ROOT, "bin/turnstone.cjs"), "server"], { env, stdio: ["ignore", "ignore", "inherit"] });
+  return spawn(process.execPath, [join(ROOT, "bin/turnstone.cjs"), "server"], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 
 async function answering(port: number, child: ChildProcess): Promise<void> {
@@ -152,7 +159,10 @@ function drive(
       const text = JSON.stringify(body);
       const options = { agent, host: "127.0.0.1", port, path, method: "POST" };
       const sent = httpRequest(
-        { ...options, headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) } },
+        {
+          ...options,
+          headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) },
+        },
         (response) => {
           let answer = "";
           response.setEncoding("utf8").on("data", (piece: string) => (answer += piece));
@@ -217,7 +227,9 @@ function openStream(
 
 /** Seconds of CPU that a process has used. */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 

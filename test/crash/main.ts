@@ -2,8 +2,8 @@ import { CRASH_SCENARIOS } from "../support/crash_scenarios.ts";
 import { runMatrix, sampleOf } from "./matrix.ts";
 
 /*
- * The whole matrix: `npm run crash`, or some of it: `npm run crash -- approval,plan '^journal' 50 7`: the scenarios, a pattern for the names of
- * the points, how many deaths, and the seed that chooses them.
+ * The whole matrix: `npm run crash`, or some of it: `npm run crash -- approval,plan '^journal' 50 7`: the scenarios,
+ * a pattern for the names of the points, how many deaths, and the seed that chooses them.
  */
 const [wanted = "", part = "", count = "Infinity", seed = "1"] = process.argv.slice(2);
 const names = wanted.split(",").filter(Boolean);

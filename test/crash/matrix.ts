@@ -30,7 +30,12 @@ export interface MatrixResult {
 }
 
 /** Kills a process at each point of each scenario, and says what came of it. */
-export async function runMatrix({ scenarios, pick = (all) => all, budget_ms = Infinity, tell }: MatrixOptions): Promise<MatrixResult> {
+export async function runMatrix({
+  scenarios,
+  pick = (all) => all,
+  budget_ms = Infinity,
+  tell,
+}: MatrixOptions): Promise<MatrixResult> {
   const result = { cases: 0, not_reached: 0, points: new Set<string>(), failures: [] as string[] };
   const references = new Map<CrashScenario, Ending>();
   const all: CrashCase[] = [];

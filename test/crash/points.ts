@@ -1,6 +1,6 @@
 /**
- * Every point at which the crash tests pull the plug, without its `.before` and `.after`; a step of the journal has one for each type of
- * entry that it holds. The matrix test proves that each is passed, and that no other is.
+ * Every point at which the crash tests pull the plug, without its `.before` and `.after`; a step of the journal has
+ * one for each type of entry that it holds. The matrix test proves that each is passed, and that no other is.
  */
 export const CRASH_POINTS = {
   server: {
@@ -18,6 +18,9 @@ export const CRASH_POINTS = {
       "status",
       "turn_ended",
       "message_accepted",
+      // Steps without an entry: what a title used, and a state or a count alone.
+      "usage_added",
+      "state",
     ],
     store: [
       "workstreams.create",
@@ -64,7 +67,12 @@ export function listedPoints(): string[] {
 export function tableNames(passed: Iterable<string>): string[] {
   const names = [...passed].flatMap((point) => {
     const name = point.replace(/\.(before|after)$/, "");
-    return name.startsWith("journal.") ? name.slice("journal.".length).split("+").map((type) => `journal.${type}`) : [name];
+    return name.startsWith("journal.")
+      ? name
+          .slice("journal.".length)
+          .split("+")
+          .map((type) => `journal.${type}`)
+      : [name];
   });
   return [...new Set(names)].toSorted();
 }

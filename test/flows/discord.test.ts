@@ -35,6 +35,7 @@ test("/file brings a file of the workspace to the person who asks, and none from
   await adaSees("lies outside of the workstream's folder");
   await ada.slash(thread, "file", { path: "missing.txt" });
   await adaSees("missing.txt does not exist");
+  expect(product.practice.channelAsText(thread)).not.toContain("report.csv");
 }, 60_000);
 
 test("/model suggests what the server has, and /doctor finds nothing wrong", async () => {
@@ -69,4 +70,5 @@ test("a deleted thread ends its conversation and its owner is told", async () =>
   const { practice } = product;
   practice.admin.deleteChannel(thread);
   await practice.waitFor(() => practice.dmAsText("Ada").includes("thread was deleted"));
+  expect(practice.threads("general")).toEqual([]);
 }, 60_000);

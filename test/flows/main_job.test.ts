@@ -154,6 +154,8 @@ test("a person without an account gets one kind answer, and nothing runs (REQ-DI
   const running = product;
   const { practice } = running;
   practice.as("Cleo").say("general", `<@${practice.bot_id}> hello`);
-  await practice.waitFor(() => practice.channelAsText("general").includes("link") || practice.channelAsText("general").includes("Link"));
+  await practice.waitFor(
+    () => practice.channelAsText("general").includes("link") || practice.channelAsText("general").includes("Link"),
+  );
   expect(running.model.requests).toEqual([]);
 });

@@ -157,8 +157,10 @@ function greedy(running: Product) {
 test.each(["auto", "off"] as const)(
   "no secret setting appears anywhere, sandbox %s (SECR-03, REQ-SAFE-001)",
   async (sandbox) => {
-    product = await start(sandbox);
-    const { model, api, token, server_url, data_dir, workspace } = product;
+    const running = await start(sandbox);
+    product = running;
+    const { model, token, server_url, data_dir, workspace } = product;
+    const api: Product["api"] = (...request) => running.api(...request);
     const created = await api("POST", "/v1/api/workstreams/new", {
       auto_approve: true,
       name: `for ${CANARIES.model_key}`,

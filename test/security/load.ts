@@ -69,6 +69,8 @@ async function keepTalking(product: Product, ws_id: string, signal: AbortSignal)
 
 interface Report {
   memory_mib: number[];
+  /** Of one processor, from 0 to 1. */
+  processor_share: number;
   health_ms: number[];
   requests: number;
   failed: number;
@@ -76,8 +78,9 @@ interface Report {
 
 async function measure(product: Product): Promise<Report> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  const report: Report = { memory_mib: [], health_ms: [], requests: 0, failed: 0 };
+  const report: Report = { memory_mib: [], processor_share: 0, health_ms: [], requests: 0, failed: 0 };
   const running: Promise<void>[] = [];
+  const processor_before = processorSeconds(product.data_dir);
   const began = performance.now();
   for (let count = 0; count < SECONDS * REQUESTS_PER_SECOND; count += 1) {
     const due = began + (count * 1000) / REQUESTS_PER_SECOND;
@@ -88,6 +91,8 @@ async function measure(product: Product): Promise<Report> {
     if (count % REQUESTS_PER_SECOND === 0) report.memory_mib.push(memoryMib(product.data_dir));
   }
   await Promise.all(running);
+  const took_s = (performance.now() - began) / 1000;
+  report.processor_share = (processorSeconds(product.data_dir) - processor_before) / took_s;
   agent.destroy();
   return report;
 }
@@ -116,29 +121,48 @@ function askFor(
   });
 }
 
-/** Resident memory of the processes that work on the data directory. */
-function memoryMib(data_dir: string): number {
+/** Processes that work on the data directory. */
+function processesOf(data_dir: string): string[] {
   const mark = `TURNSTONE_DATA_DIR=${data_dir}`;
-  const sizes = readdirSync("/proc").map((pid) => {
-    try {
-      if (!/^\d+$/.test(pid) || !readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark)) return 0;
-      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0);
-    } catch {
-      return 0;
-    }
-  });
+  return readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && textOf(pid, "environ").includes(mark));
+}
+
+function textOf(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** Resident memory of the server, in mebibytes. */
+function memoryMib(data_dir: string): number {
+  const sizes = processesOf(data_dir).map((pid) => Number(/VmRSS:\s+(\d+)/.exec(textOf(pid, "status"))?.[1] ?? 0));
   return sizes.reduce((sum, size) => sum + size, 0) / 1024;
 }
 
-function tell({ memory_mib, health_ms, requests, failed }: Report): void {
+/** Seconds of a processor that the server has used; Linux counts in hundredths. */
+function processorSeconds(data_dir: string): number {
+  const ticks = processesOf(data_dir).map((pid) => {
+    const fields = textOf(pid, "stat").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  });
+  return ticks.reduce((sum, count) => sum + count, 0) / 100;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function tell({ memory_mib, processor_share, health_ms, requests, failed }: Report): void {
   const sorted = health_ms.toSorted((one, other) => one - other);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   const settled = memory_mib[Math.floor(memory_mib.length / 4)] ?? 0;
   const grown = (memory_mib.at(-1) ?? 0) - settled;
-  console.log(`requests ${requests}, failed ${failed}`);
-  console.log(`/health ms: p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, longest ${at(1).toFixed(1)}`);
-  console.log(
+  print(`requests ${requests}, failed ${failed}, server busy ${Math.round(processor_share * 100)} % of a processor`);
+  print(`/health ms: p50 ${at(0.5).toFixed(1)}, p99 ${at(0.99).toFixed(1)}, longest ${at(1).toFixed(1)}`);
+  print(
     `memory MiB: ${memory_mib
       .filter((_, index) => index % 5 === 0)
       .map(Math.round)

@@ -1,9 +1,12 @@
 import type { HistoryMessage } from "../../src/protocol/workstream.ts";
 import { messagesOf } from "./crash_people.ts";
-import { linesOf, type CrashRun } from "./crash_rig.ts";
+import { linesOf, type CrashRun } from "./crash_run.ts";
 import type { Product } from "./product.ts";
 
-/** What is left of a run: what people see, what the server remembers, what was done. Times, figures and names of the run are made alike. */
+/**
+ * What is left of a run: what people see, what the server remembers, what was done. Times, figures and names of the run
+ * are made alike.
+ */
 export interface Ending {
   /** The thread's messages without the card of the running turn, sorted. */
   thread: string[];
@@ -37,11 +40,16 @@ export async function endingOf(product: Product, run: CrashRun): Promise<Ending>
   const is_live = (text: string): boolean => isOpen(text, "Stop") || FOLDED_CARD.test(text);
   const history = messages.map((message) => historyLine(message, key));
   return {
-    thread: texts.filter((text) => !is_live(text) && !OUTAGE.test(text)).map((text) => alike(text, key)).toSorted(),
+    thread: texts
+      .filter((text) => !is_live(text) && !OUTAGE.test(text))
+      .map((text) => alike(text, key))
+      .toSorted(),
     live_cards: texts.filter(is_live).length,
     history,
     notices: scenario.notice === undefined ? 0 : noticesOf(product, scenario.notice(key)),
-    effects: Object.fromEntries(Object.keys(scenario.effects(key)).map((name) => [name.replace(key, "KEY"), linesOf(product, name)])),
+    effects: Object.fromEntries(
+      Object.keys(scenario.effects(key)).map((name) => [name.replace(key, "KEY"), linesOf(product, name)]),
+    ),
     open_buttons: OPEN_BUTTONS.filter((label) => texts.some((text) => isOpen(text, label))),
     unknown: messages.filter((message) => message.role === "tool" && UNKNOWN_OUTCOME.test(message.content)).length,
     is_over: isOver(history.at(-1), texts),
@@ -85,11 +93,17 @@ export function problemsOf(run: CrashRun, ending: Ending, reference: Ending | nu
   const { scenario, key } = run;
   if (!ending.is_over) problems.push("The last message was not answered.");
   if (ending.open_buttons.length > 0) problems.push(`These buttons are dead: ${ending.open_buttons.join(", ")}.`);
-  if (ending.live_cards > 1 && scenario.open_ended !== true) problems.push(`There are ${ending.live_cards} cards of one turn.`);
-  if (scenario.notice !== undefined && ending.notices !== 1) problems.push(`The notice was sent ${ending.notices} times.`);
+  if (ending.live_cards > 1 && scenario.open_ended !== true) {
+    problems.push(`There are ${ending.live_cards} cards of one turn.`);
+  }
+  if (scenario.notice !== undefined && ending.notices !== 1) {
+    problems.push(`The notice was sent ${ending.notices} times.`);
+  }
   problems.push(...effectProblems(scenario.effects(key), key, ending), ...peopleProblems(run, ending));
   if (reference === null || scenario.open_ended === true) return problems;
-  if (!isSameHistory(ending, reference)) problems.push(`History: ${JSON.stringify(ending.history)}\ninstead of ${JSON.stringify(reference.history)}`);
+  if (!isSameHistory(ending, reference)) {
+    problems.push(`History: ${JSON.stringify(ending.history)}\ninstead of ${JSON.stringify(reference.history)}`);
+  }
   if (JSON.stringify(ending.thread) !== JSON.stringify(reference.thread)) {
     problems.push(`Thread:\n${ending.thread.join("\n")}\ninstead of\n${reference.thread.join("\n")}`);
   }
@@ -103,9 +117,13 @@ function effectProblems(wanted: Record<string, string[]>, key: string, ending: E
   for (const [name, lines] of Object.entries(wanted)) {
     const found = ending.effects[name.replace(key, "KEY")] ?? [];
     if (found.length === 0 && lines.length === 1) missing += 1;
-    else if (found.join() !== lines.join()) problems.push(`${name} holds ${JSON.stringify(found)}, not ${JSON.stringify(lines)}.`);
+    else if (found.join() !== lines.join()) {
+      problems.push(`${name} holds ${JSON.stringify(found)}, not ${JSON.stringify(lines)}.`);
+    }
   }
-  if (missing > ending.unknown) problems.push(`${missing} effects are missing, and ${ending.unknown} outcomes are unknown.`);
+  if (missing > ending.unknown) {
+    problems.push(`${missing} effects are missing, and ${ending.unknown} outcomes are unknown.`);
+  }
   return problems;
 }
 
@@ -121,6 +139,8 @@ function peopleProblems({ scenario, key }: CrashRun, ending: Ending): string[] {
 function isSameHistory(ending: Ending, reference: Ending): boolean {
   const shape = (lines: Ending["history"]): string => JSON.stringify(lines);
   if (ending.unknown === 0) return shape(ending.history) === shape(reference.history);
-  const known = reference.history.map((line, index) => (ending.history[index]?.text === "UNKNOWN" && line.role === "tool" ? { ...line, text: "UNKNOWN" } : line));
+  const known = reference.history.map((line, index) =>
+    ending.history[index]?.text === "UNKNOWN" && line.role === "tool" ? { ...line, text: "UNKNOWN" } : line,
+  );
   return shape(ending.history) === shape(known);
 }

@@ -1,5 +1,5 @@
 import { NotPossible, type Message } from "../../gateway/practice/index.ts";
-import { linesOf, type CrashRun } from "./crash_rig.ts";
+import { linesOf, type CrashRun } from "./crash_run.ts";
 import type { Product } from "./product.ts";
 
 /** How long a person waits for a press to have an effect before pressing again. */
@@ -8,7 +8,10 @@ const PRESS_AGAIN_MS = 2500;
 const QUEUED_MS = 1500;
 const LOOK_MS = 50;
 
-/** Plays the people of a scenario until the signal is aborted: they press what is to be pressed, again where nothing came of it. */
+/**
+ * Plays the people of a scenario until the signal is aborted: they press what is to be pressed, again where nothing
+ * came of it.
+ */
 export async function play(product: Product, run: CrashRun, signal: AbortSignal): Promise<void> {
   const { scenario, thread } = run;
   const pressed = new Map<string, number>();
@@ -17,7 +20,9 @@ export async function play(product: Product, run: CrashRun, signal: AbortSignal)
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     const target = buttonOf(product, thread, scenario.presses);
     if (target === null) continue;
-    if (scenario.presses_after !== undefined && linesOf(product, scenario.presses_after(run.key)).length === 0) continue;
+    if (scenario.presses_after !== undefined && linesOf(product, scenario.presses_after(run.key)).length === 0) {
+      continue;
+    }
     if (scenario.interjection !== undefined && interjected_at === null) {
       product.practice.as(scenario.speaker).say(thread, scenario.interjection(run.key));
       interjected_at = performance.now();
@@ -41,7 +46,9 @@ async function press(product: Product, run: CrashRun, target: { message: Message
 }
 
 function threadText(product: Product, thread: string): string {
-  return messagesOf(product, thread).map((message) => product.practice.messageAsText(message)).join("\n");
+  return messagesOf(product, thread)
+    .map((message) => product.practice.messageAsText(message))
+    .join("\n");
 }
 
 /** A thread's messages; none before it is opened. */
@@ -54,7 +61,11 @@ export function messagesOf(product: Product, thread: string): Message[] {
   }
 }
 
-function buttonOf(product: Product, thread: string, labels: readonly string[]): { message: Message; label: string } | null {
+function buttonOf(
+  product: Product,
+  thread: string,
+  labels: readonly string[],
+): { message: Message; label: string } | null {
   for (const message of messagesOf(product, thread)) {
     const text = product.practice.messageAsText(message);
     const label = labels.find((one) => text.includes(`[${one}]`) && !text.includes(`[${one}] (off)`));

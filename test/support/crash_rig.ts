@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workstreamIdFor } from "../../gateway/inbound/conversation.ts";
 import { GENEROUS_RATE_LIMITS } from "../../gateway/practice/index.ts";
 import { endingOf, problemsOf, type Ending } from "./crash_ending.ts";
 import { play } from "./crash_people.ts";
+import type { CrashRun } from "./crash_run.ts";
 import { CRASH_SCENARIOS, type CrashScenario } from "./crash_scenarios.ts";
 import { reply } from "./model_server/reply.ts";
 import { startProduct, type Product } from "./product.ts";
@@ -13,15 +14,6 @@ import { startProduct, type Product } from "./product.ts";
 export interface Death {
   point: string;
   passing: number;
-}
-
-/** One run of a scenario. */
-export interface CrashRun {
-  scenario: CrashScenario;
-  /** In every name that belongs to this run. */
-  key: string;
-  thread: string;
-  ws_id: string;
 }
 
 /** What came of a run. */
@@ -40,6 +32,8 @@ const ACK_DEADLINE_MS = 1500;
 const LOOK_MS = 200;
 /** What a process still does after all is shown: saving, moving cursors, answering. */
 const LAST_POINTS_MS = 1000;
+/** An uninterrupted run that has not changed for so long is over. */
+const RESTS_AFTER_MS = 500;
 
 /** Comes by the clock and not by what people do. */
 const HEARTBEAT = /^answer_POST_\/v1\/api\/services\./;
@@ -70,80 +64,44 @@ export async function startCrashRig(): Promise<CrashRig> {
   });
   const ended: { run: CrashRun; ending: Ending }[] = [];
   let count = 0;
+  const begin = (scenario: CrashScenario): CrashRun => beginRun(product, scenario, (count += 1));
   product.model.script((request) => {
     const [key = "", name] = /\bcase-(\w+)-\w+\b/.exec(request.first_user_text) ?? [];
     const scenario = CRASH_SCENARIOS.find((one) => one.name === name);
     return scenario === undefined ? reply.status(400) : scenario.answer(request, key);
   });
-
-  const begin = async (scenario: CrashScenario): Promise<CrashRun> => {
-    count += 1;
-    const key = `case-${scenario.name}-${"abcdefghij"[count % 10]}${count}`;
-    const { practice } = product;
-    const opening = `<@${practice.bot_id}> ${scenario.opening(key)}`;
-    const message = practice.as(scenario.speaker).say("general", opening);
-    const run = { scenario, key, thread: message.id, ws_id: workstreamIdFor("discord", message.id) };
-    return run;
-  };
-
-  const settle = async (run: CrashRun, isRight: (ending: Ending) => string[]): Promise<string[]> => {
-    const deadline = performance.now() + PATIENCE_MS;
-    const people = new AbortController();
-    const playing = play(product, run, people.signal);
-    let problems = ["It never began."];
-    while (problems.length > 0 && performance.now() < deadline) {
-      await pause();
-      problems = await endingOf(product, run).then(isRight, (error: unknown) => [String(error)]);
-    }
-    people.abort();
-    await playing;
-    return problems;
-  };
-
   return {
     product,
     async reference(scenario) {
       writeFileSync(`${orders}.passed`, "");
-      const run = await begin(scenario);
-      let last = "";
-      let same_since = 0;
-      const problems = await settle(run, (ending) => {
-        const text = JSON.stringify(ending);
-        if (text !== last) same_since = performance.now();
-        last = text;
-        const rests = ending.is_over && performance.now() - same_since > 500;
-        return rests ? problemsOf(run, ending, null) : ["It is not over yet."];
-      });
-      if (problems.length > 0) throw new Error(`The uninterrupted run of ${scenario.name} fails: ${problems.join("\n")}\n${last}\n${product.log()}`);
+      const run = begin(scenario);
+      const problems = await settle(product, run, untilItRests(run));
       const ending = await endingOf(product, run);
+      if (problems.length > 0) {
+        const words = [...problems, JSON.stringify(ending), product.log()].join("\n");
+        throw new Error(`The uninterrupted run of ${scenario.name} fails: ${words}`);
+      }
       ended.push({ run, ending });
       const passed = readFileSync(`${orders}.passed`, "utf8").split("\n").filter(Boolean);
       return { passed: passed.filter((name) => !HEARTBEAT.test(name)), ending };
     },
     async run(scenario, death, reference) {
       const victim = victimOf(product, death);
-      count += 1;
       writeFileSync(orders, `${death.point} ${death.passing} ${count}`);
-      const run = await begin(scenario);
+      const run = begin(scenario);
       const isRight = (ending: Ending): string[] => problemsOf(run, ending, reference);
-      let problems = await settle(run, isRight);
+      let problems = await settle(product, run, isRight);
       // Who is to die after all has been shown may need another moment for it.
       await Promise.race([victim.dead, pause(LAST_POINTS_MS)]);
       rmSync(orders, { force: true });
       const died = await victim.revived();
-      if (died) problems = await settle(run, isRight);
+      if (died) problems = await settle(product, run, isRight);
       ended.push({ run, ending: await endingOf(product, run) });
       return { died, problems: [...problems, ...product.model.problems] };
     },
     async lateProblems() {
-      const problems: string[] = [];
-      for (const { run, ending } of ended) {
-        const now = await endingOf(product, run);
-        if (JSON.stringify(now) !== JSON.stringify(ending)) {
-          problems.push(`${run.key} has changed after its end:\n${JSON.stringify(ending)}\n${JSON.stringify(now)}`);
-        }
-      }
-      return problems;
+      const found = await Promise.all(ended.map((one) => lateProblem(product, one.run, one.ending)));
+      return found.filter((problem) => problem !== null);
     },
     async close() {
       await product.close();
@@ -152,10 +110,45 @@ export async function startCrashRig(): Promise<CrashRig> {
   };
 }
 
-/** Lines of a file of the workspace. */
-export function linesOf(product: Product, name: string): string[] {
-  const path = join(product.workspace, name);
-  return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
+/** Somebody says the first message of a scenario. */
+function beginRun({ practice }: Product, scenario: CrashScenario, count: number): CrashRun {
+  const key = `case-${scenario.name}-${"abcdefghij"[count % 10]}${count}`;
+  const opening = `<@${practice.bot_id}> ${scenario.opening(key)}`;
+  const { id } = practice.as(scenario.speaker).say("general", opening);
+  return { scenario, key, thread: id, ws_id: workstreamIdFor("discord", id) };
+}
+
+/** Plays the people until nothing is wrong any more, or for as long as patience lasts; answers what is still wrong. */
+async function settle(product: Product, run: CrashRun, isRight: (ending: Ending) => string[]): Promise<string[]> {
+  const deadline = performance.now() + PATIENCE_MS;
+  const people = new AbortController();
+  const playing = play(product, run, people.signal);
+  let problems = ["It never began."];
+  while (problems.length > 0 && performance.now() < deadline) {
+    await pause();
+    problems = await endingOf(product, run).then(isRight, (error: unknown) => [String(error)]);
+  }
+  people.abort();
+  await playing;
+  return problems;
+}
+
+/** Takes an ending for one when nothing of it has changed for a while. */
+function untilItRests(run: CrashRun): (ending: Ending) => string[] {
+  let last = "";
+  let same_since = 0;
+  return (ending) => {
+    const text = JSON.stringify(ending);
+    if (text !== last) same_since = performance.now();
+    last = text;
+    const rests = ending.is_over && performance.now() - same_since > RESTS_AFTER_MS;
+    return rests ? problemsOf(run, ending, null) : ["It is not over yet."];
+  };
+}
+
+async function lateProblem(product: Product, run: CrashRun, ending: Ending): Promise<string | null> {
+  const [before, now] = [JSON.stringify(ending), JSON.stringify(await endingOf(product, run))];
+  return before === now ? null : `${run.key} has changed after its end:\n${before}\n${now}`;
 }
 
 /** The process in which a point lies. It is started again as soon as it dies, until `revived` is asked for. */
@@ -163,9 +156,11 @@ function victimOf(product: Product, death: Death): { dead: Promise<unknown>; rev
   const is_gateway = OF_GATEWAY.test(death.point);
   let watched = true;
   let revival: Promise<void> | null = null;
-  const dead = (is_gateway ? product.gatewayEnded() : product.serverEnded()).then(() => {
+  const watch = async (): Promise<void> => {
+    await (is_gateway ? product.gatewayEnded() : product.serverEnded());
     if (watched) revival = is_gateway ? product.startGateway() : product.startServer();
-  });
+  };
+  const dead = watch();
   return {
     dead,
     async revived() {

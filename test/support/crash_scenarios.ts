@@ -74,7 +74,9 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     speaker: "Ben",
     opening: (key) => `${key} write three files at once`,
     answer: (request, key) =>
-      results(request) === 0 ? bash(once(key, "one"), once(key, "two"), once(key, "three")) : says("All three are there."),
+      results(request) === 0
+        ? bash(once(key, "one"), once(key, "two"), once(key, "three"))
+        : says("All three are there."),
     presses: [],
     effects: (key) => ({ [`${key}-one.txt`]: ["one"], [`${key}-two.txt`]: ["two"], [`${key}-three.txt`]: ["three"] }),
   },

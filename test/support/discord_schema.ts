@@ -6,9 +6,6 @@ import type { RequestRecord } from "../../gateway/practice/index.ts";
 
 const DESCRIPTION = new URL("../../../shared/data/discord-openapi.json", import.meta.url);
 
-/** What a test prints when it cannot check against the description. */
-export const SKIPPED = "skipped: the description is not here";
-
 /** Discord's published OpenAPI description as a checker. Answers are lists of errors in words; empty means valid. */
 export interface DiscordSchema {
   /** `path` is a concrete one below the version, such as `/channels/1/messages`; a query is ignored. */

@@ -81,7 +81,12 @@ export function engineModel(
 export function engineModels(...models: [ModelSettings, ...ModelSettings[]]): () => ModelRegistry {
   const [first, ...others] = models;
   const byAlias = new Map(models.map((model) => [model.alias, model]));
-  return () => ({ default_alias: first.alias, fallback: others.map(({ alias }) => alias), agent_alias: null, models: byAlias });
+  return () => ({
+    default_alias: first.alias,
+    fallback: others.map(({ alias }) => alias),
+    agent_alias: null,
+    models: byAlias,
+  });
 }
 
 /** A workstream as a test looks at it. */

@@ -41,7 +41,10 @@ export const echo: { definition: ToolDefinition; tool: Tool } = {
 };
 
 /** A tool with a side effect: adds its text to a list, asked. */
-export function recorder(done: string[], run?: (text: string, signal: AbortSignal) => Promise<void>): { definition: ToolDefinition; tool: Tool } {
+export function recorder(
+  done: string[],
+  run?: (text: string, signal: AbortSignal) => Promise<void>,
+): { definition: ToolDefinition; tool: Tool } {
   return {
     definition: definition("record"),
     tool: {

@@ -28,7 +28,10 @@ export interface ProductOptions {
   practice?: PracticeOptions;
 }
 
-/** A whole turnstone as people run it: real server and gateway processes, a practice Discord, and a model that plays scripts. */
+/**
+ * A whole turnstone as people run it: real server and gateway processes, a practice Discord, and a model that plays
+ * scripts.
+ */
 export interface Product {
   model: ModelServer;
   practice: PracticeDiscord;
@@ -50,7 +53,12 @@ export interface Product {
   /** Resolves when the server process ends by itself. */
   serverEnded(): Promise<number | null>;
   gatewayEnded(): Promise<number | null>;
-  api(method: string, path: string, body?: unknown, token?: string): Promise<{ status: number; body: Record<string, unknown> }>;
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    token?: string,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
   /** `turnstone …` on the same data directory; answers the JSON that it prints. */
   turnstone(...args: string[]): Record<string, unknown>;
   /** What both processes have written to their logs. */
@@ -70,27 +78,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const channel_port = await freePort();
   const server_url = `http://127.0.0.1:${port}`;
   let output = "";
-  const env: Record<string, string> = {
-    ...plainEnvironment(),
-    TURNSTONE_DATA_DIR: join(folder, "data"),
-    TURNSTONE_CONFIG: join(folder, "config.toml"),
-    TURNSTONE_WORKSPACE: workspace,
-    TURNSTONE_PORT: String(port),
-    TURNSTONE_SERVER_URL: server_url,
-    TURNSTONE_CHANNEL_PORT: String(channel_port),
-    TURNSTONE_PROVIDER: "openai-compatible",
-    TURNSTONE_BASE_URL: model.base_url,
-    TURNSTONE_MODEL: "scripted",
-    TURNSTONE_DISCORD_API: practice.api_url,
-    TURNSTONE_DISCORD_TOKEN: practice.bot_token,
-    TURNSTONE_LOG_FORMAT: "text",
-    ...options.env,
-  };
-  const turnstone = (...args: string[]): Record<string, unknown> => {
-    const run = spawnSync(process.execPath, [join(ROOT, "bin/turnstone.cjs"), ...args, "--json"], { env, encoding: "utf8" });
-    if (run.status !== 0) throw new Error(`turnstone ${args.join(" ")} failed: ${run.stderr}`);
-    return JSON.parse(run.stdout) as Record<string, unknown>;
-  };
+  const addresses = { server_url, port, channel_port };
+  const env = productEnvironment(folder, workspace, addresses, model, practice, options.env ?? {});
   const { token, token_of_ben } = await seedPeople(join(folder, "data"), practice);
   let server: OwnProcess | null = null;
   let gateway: OwnProcess | null = null;
@@ -125,16 +114,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     stopGateway: () => endProcess(gateway, "SIGTERM"),
     serverEnded: () => server?.ended ?? Promise.resolve(null),
     gatewayEnded: () => gateway?.ended ?? Promise.resolve(null),
-    async api(method, path, body, as_token = token) {
-      const answer = await fetch(`${server_url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${as_token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      return { status: answer.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
-    },
-    turnstone,
+    api: (method, path, body, as_token = token) => callApi(`${server_url}${path}`, method, body, as_token),
+    turnstone: (...args) => runAdmin(args, env),
     log: () => output,
     async close() {
       await endProcess(gateway, "SIGKILL");
@@ -149,18 +130,76 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   return product;
 }
 
+function productEnvironment(
+  folder: string,
+  workspace: string,
+  { server_url, port, channel_port }: { server_url: string; port: number; channel_port: number },
+  model: ModelServer,
+  practice: PracticeDiscord,
+  extra: Record<string, string>,
+): Record<string, string> {
+  return {
+    ...plainEnvironment(),
+    TURNSTONE_DATA_DIR: join(folder, "data"),
+    TURNSTONE_CONFIG: join(folder, "config.toml"),
+    TURNSTONE_WORKSPACE: workspace,
+    TURNSTONE_PORT: String(port),
+    TURNSTONE_SERVER_URL: server_url,
+    TURNSTONE_CHANNEL_PORT: String(channel_port),
+    TURNSTONE_PROVIDER: "openai-compatible",
+    TURNSTONE_BASE_URL: model.base_url,
+    TURNSTONE_MODEL: "scripted",
+    TURNSTONE_DISCORD_API: practice.api_url,
+    TURNSTONE_DISCORD_TOKEN: practice.bot_token,
+    TURNSTONE_LOG_FORMAT: "text",
+    ...extra,
+  };
+}
+
+function runAdmin(args: readonly string[], env: Record<string, string>): Record<string, unknown> {
+  const program = [join(ROOT, "bin/turnstone.cjs"), ...args, "--json"];
+  const run = spawnSync(process.execPath, program, { env, encoding: "utf8" });
+  if (run.status !== 0) throw new Error(`turnstone ${args.join(" ")} failed: ${run.stderr}`);
+  return JSON.parse(run.stdout) as Record<string, unknown>;
+}
+
+async function callApi(url: string, method: string, body: unknown, token: string): ReturnType<Product["api"]> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
+}
+
 /** Ada may approve, Ben may write, Cleo is a stranger. Answers the tokens of both. */
-async function seedPeople(data_dir: string, practice: PracticeDiscord): Promise<Pick<Product, "token" | "token_of_ben">> {
+async function seedPeople(
+  data_dir: string,
+  practice: PracticeDiscord,
+): Promise<Pick<Product, "token" | "token_of_ben">> {
   mkdirSync(data_dir, { mode: 0o700 });
   const store = await openStore({ path: join(data_dir, "turnstone.db") });
   const created = new Date().toISOString();
   const tokens = { token: "", token_of_ben: "" };
-  for (const [name, scopes] of [["Ada", "read,write,approve"], ["Ben", "read,write"]] as const) {
+  for (const [name, scopes] of [
+    ["Ada", "read,write,approve"],
+    ["Ben", "read,write"],
+  ] as const) {
     const row = await newUserRow({ username: name, display_name: name, password: null, scopes }, systemClock);
     if (row === null) throw new Error(`${name} is no name.`);
     await store.users.create(row);
     const { user_id } = row;
-    await store.channels.link({ channel_type: "discord", channel_user_id: practice.userId(name), user_id, scopes, created });
+    await store.channels.link({
+      channel_type: "discord",
+      channel_user_id: practice.userId(name),
+      user_id,
+      scopes,
+      created,
+    });
     const made = newApiToken({ user_id, name: "test", scopes, created, expires: null });
     await store.users.createToken(made.row);
     tokens[name === "Ada" ? "token" : "token_of_ben"] = made.token;
@@ -174,7 +213,11 @@ interface OwnProcess {
   ended: Promise<number | null>;
 }
 
-function startProcess(name: "server" | "gateway", env: Record<string, string>, onOutput: (text: string) => void): OwnProcess {
+function startProcess(
+  name: "server" | "gateway",
+  env: Record<string, string>,
+  onOutput: (text: string) => void,
+): OwnProcess {
   const program = name === "server" ? [join(ROOT, "bin/turnstone.cjs"), "server"] : [join(ROOT, "gateway/main.ts")];
   const child = spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.setEncoding("utf8").on("data", onOutput);

@@ -77,7 +77,9 @@ function embedLines(world: World, embed: JsonObject): string[] {
   ].map((line) => `| ${line}`);
 }
 
-/** A component as lines: `| ` before what is in a card, `[Label]` for a button, `<placeholder: options>` for a select. */
+/**
+ * A component as lines: `| ` before what is in a card, `[Label]` for a button, `<placeholder: options>` for a select.
+ */
 function componentLines(world: World, component: JsonObject): string[] {
   const children = objectsIn(component["components"]);
   switch (component["type"]) {

@@ -22,7 +22,10 @@ const NEEDED: readonly (readonly [string, bigint])[] = [
   ["Send Messages in Threads", 1n << 38n],
 ];
 
-/** What a member may do in a channel: roles first, then the channel's overwrites for everyone, for roles, for the member. */
+/**
+ * What a member may do in a channel: roles first, then the channel's overwrites for everyone, for roles, for the
+ * member.
+ */
 export function channelPermissions(
   guild: DiscordGuild,
   channel: DiscordChannel,

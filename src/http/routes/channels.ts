@@ -154,13 +154,7 @@ function placeRoutes(context: HttpContext): Route[] {
       summary: "Whose conversation is shown in a channel",
       scope: "service",
       answer: ChannelOwnerAnswer,
-      async handle({ params }): Promise<ChannelOwnerAnswer> {
-        const { ws_id, channel_type } = await routeAt(context, params);
-        const owner = (await store.workstreams.get(ws_id))?.user_id ?? null;
-        const links = owner === null ? [] : await store.channels.linksOfUser(owner);
-        const link = links.find((each) => each.channel_type === channel_type);
-        return { channel_user_id: link?.channel_user_id ?? null };
-      },
+      handle: async ({ params }) => ownerOf(context, await routeAt(context, params)),
     }),
     route({
       method: "DELETE",
@@ -189,6 +183,13 @@ function placeRoutes(context: HttpContext): Route[] {
       },
     }),
   ];
+}
+
+async function ownerOf({ store }: HttpContext, { ws_id, channel_type }: ChannelRoute): Promise<ChannelOwnerAnswer> {
+  const owner = (await store.workstreams.get(ws_id))?.user_id ?? null;
+  const links = owner === null ? [] : await store.channels.linksOfUser(owner);
+  const link = links.find((each) => each.channel_type === channel_type);
+  return { channel_user_id: link?.channel_user_id ?? null };
 }
 
 async function routeAt({ store }: HttpContext, params: Readonly<Record<string, string>>): Promise<ChannelRoute> {

@@ -80,7 +80,14 @@ test("decisions that come too late or to nothing are told who decided (APPR-12, 
   };
   expect(await approve()).toEqual({
     status: 409,
-    body: { error: "Already approved by Otto.", code: "conflict", cycle_id: "c1", approved: true, decided_by, decided_at },
+    body: {
+      error: "Already approved by Otto.",
+      code: "conflict",
+      cycle_id: "c1",
+      approved: true,
+      decided_by,
+      decided_at,
+    },
   });
   rig.engine.approval = { ok: true, cycle_id: "c2" };
   expect(await approve()).toEqual({ status: 200, body: { status: "ok", cycle_id: "c2" } });

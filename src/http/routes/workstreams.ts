@@ -11,6 +11,7 @@ import {
   SavedWorkstreamsAnswer,
   WorkstreamsAnswer,
 } from "../../protocol/answers.ts";
+import { timestamp } from "../../lib/clock.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { CloseBody, NewWorkstreamAnswer, NewWorkstreamBody } from "../../protocol/workstream.ts";
 import { accessWorkstream } from "../access.ts";
@@ -72,8 +73,11 @@ function listRoutes({ store, engine, clock, options, started }: HttpContext): Ro
       scope: "read",
       answer: DashboardAnswer,
       async handle({ principal }) {
-        const workstreams = await engine.dashboard({ user_id: personOf(principal).user_id });
+        const { user_id } = personOf(principal);
+        const workstreams = await engine.dashboard({ user_id });
+        const since = `${timestamp(clock).slice(0, 10)}T00:00:00.000Z`;
         const aggregate = {
+          usage_today: await store.usage.total({ user_id, since }),
           total_tokens: workstreams.reduce((sum, row) => sum + row.tokens, 0),
           total_tool_calls: workstreams.reduce((sum, row) => sum + row.tool_calls, 0),
           active_count: workstreams.filter((row) => row.state !== "idle").length,

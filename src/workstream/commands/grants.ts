@@ -32,7 +32,12 @@ export const grants: Command = {
 };
 
 function describe(grant: Grant): string {
-  const what = grant.match === "tool" ? "every call" : grant.match === "exact" ? `exactly ${grant.pattern}` : `what begins with ${grant.pattern}`;
+  const what =
+    grant.match === "tool"
+      ? "every call"
+      : grant.match === "exact"
+        ? `exactly ${grant.pattern}`
+        : `what begins with ${grant.pattern}`;
   const where = grant.ws_id === null ? "in all your workstreams" : "in one workstream";
   return `${grant.tool}: ${what}, ${where}${grant.expires === null ? "" : `, until ${grant.expires}`}`;
 }

@@ -95,9 +95,17 @@ async function listPrompts(servers: ExternalServers, server: string | null): Pro
 }
 
 /** A prompt is a message that a person chose to send. */
-async function say(actor: Workstream, content: string, name: string, user_id: string | null, from: string): Promise<string> {
+async function say(
+  actor: Workstream,
+  content: string,
+  name: string,
+  user_id: string | null,
+  from: string,
+): Promise<string> {
   const sender = user_id === null ? null : { user_id, name };
   const sent = await actor.inbox.send({ content, client_send_id: null, attachments: [], sender, source: "mcp_prompt" });
   if ("ok" in sent) return sent.error;
-  return sent.status === "queue_full" ? "Too many messages wait already; try again later." : `The prompt ${from} was sent.`;
+  return sent.status === "queue_full"
+    ? "Too many messages wait already; try again later."
+    : `The prompt ${from} was sent.`;
 }

@@ -11,8 +11,9 @@ export const model: Command = {
     const registry = actor.services.models();
     const alias = words[0];
     if (alias !== undefined) {
-      if (!registry.models.has(alias))
+      if (!registry.models.has(alias)) {
         return `There is no model ${alias}; known are ${[...registry.models.keys()].join(", ")}.`;
+      }
       await actor.services.store.workstreams.update(actor.row.ws_id, { model_alias: alias });
       actor.row.model_alias = alias;
       return `This workstream now uses ${alias}.`;

@@ -8,7 +8,10 @@ import { says, ScriptedProvider, type Script } from "../../../test/support/scrip
 /** Model calls that a cast plays at most. */
 const CALLS_MAX = 100;
 
-/** What each conversation's model says in turn, by the words that its first message begins with: agents run side by side. */
+/**
+ * What each conversation's model says in turn, by the words that its first message begins with: agents run side by
+ * side.
+ */
 export type Roles = Record<string, Script[]>;
 
 /** A provider that plays several conversations at once. */

@@ -81,7 +81,12 @@ async function tokenDelays(conversation: Conversation, tokens: number, pace_ms: 
   return delays;
 }
 
-async function rounds(conversation: Conversation, model: BenchModel, count: number, parallel: number): Promise<number[]> {
+async function rounds(
+  conversation: Conversation,
+  model: BenchModel,
+  count: number,
+  parallel: number,
+): Promise<number[]> {
   await model.observed();
   await conversation.turn(`bench:rounds count=${count} parallel=${parallel} tool=read_file tokens=1`);
   const seen = await model.observed();

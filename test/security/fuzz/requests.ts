@@ -89,11 +89,13 @@ function headersFor(
   const credential = random.one(pool.credentials);
   if (credential !== null) headers["authorization"] = credential;
   if (body !== undefined) headers["content-type"] = contentType(operation, random);
-  if (random.chance(0.1))
+  if (random.chance(0.1)) {
     headers["x-turnstone-actor"] = random.one(["discord:1", "discord:", ":", "x".repeat(300), "discord:../../a"]);
+  }
   if (random.chance(0.05)) headers["last-event-id"] = random.one(["0", "-1", "9".repeat(30), "abc", "1.5"]);
-  if (random.chance(0.05))
+  if (random.chance(0.05)) {
     headers["cookie"] = random.one(["turnstone_auth=x", "turnstone_auth", ";;;==", `a=${"b".repeat(2000)}`]);
+  }
   if (random.chance(0.03)) headers["x-forwarded-for"] = random.one(["127.0.0.1", "::1", "x", "1.2.3.4, 127.0.0.1"]);
   return headers;
 }

@@ -35,8 +35,8 @@ export function createSender(origin: string): { send: (fuzz: FuzzRequest) => Pro
       asked.setTimeout(HANGS_MS, () => asked.destroy(new Error(`No answer within ${HANGS_MS} ms.`)));
       // A server may answer a body that is too large and hang up before all of it was sent.
       asked.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code === "ECONNRESET" || error.code === "EPIPE")
-          resolve({ status: 0, content_type: "", headers: "", body: "" });
+        const hung_up = error.code === "ECONNRESET" || error.code === "EPIPE";
+        if (hung_up) resolve({ status: 0, content_type: "", headers: "", body: "" });
         else reject(error);
       });
       asked.end(body);

@@ -1,6 +1,6 @@
 /**
- * An MCP server for tests, over standard input and output, that does whatever it is told to: by its first argument, a JSON
- * object of {@link HostileOptions}, and by the arguments of its tools.
+ * An MCP server for tests, over standard input and output, that does whatever it is told to: by its first argument, a
+ * JSON object of {@link HostileOptions}, and by the arguments of its tools.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -34,7 +34,8 @@ const TOOLS: Record<string, (args: Record<string, unknown>, id: unknown, token: 
   echo: (args, id) => answer(id, { content: [{ type: "text", text: String(args["text"]) }] }),
   give: (args, id) => answer(id, args["result"]),
   big: (args, id) => answer(id, { content: [{ type: "text", text: "x".repeat(Number(args["bytes"])) }] }),
-  refuse: (args, id) => send({ id, error: { code: Number(args["code"] ?? -32_000), message: String(args["message"]) } }),
+  refuse: (args, id) =>
+    send({ id, error: { code: Number(args["code"] ?? -32_000), message: String(args["message"]) } }),
   crash: () => process.exit(7),
   hang: () => {},
   environment: (_args, id) => answer(id, { content: [{ type: "text", text: JSON.stringify(process.env) }] }),
@@ -50,7 +51,8 @@ const TOOLS: Record<string, (args: Record<string, unknown>, id: unknown, token: 
       answer(id, { content: [{ type: "text", text: "done at last" }] });
     }, step_ms);
   },
-  later: (args, id) => void setTimeout(() => answer(id, { content: [{ type: "text", text: String(args["text"]) }] }), Number(args["ms"])),
+  later: (args, id) =>
+    void setTimeout(() => answer(id, { content: [{ type: "text", text: String(args["text"]) }] }), Number(args["ms"])),
   changed(args, id) {
     for (let count = 0; count < Number(args["times"]); count += 1) notify("notifications/tools/list_changed", {});
     answer(id, { content: [] });
@@ -95,7 +97,7 @@ function listTools(): unknown[] {
 function onRequest(id: unknown, method: string, params: Record<string, unknown>): void {
   switch (method) {
     case "initialize":
-      return void onInitialize(id, params);
+      return onInitialize(id, params);
     case "ping":
       return answer(id, {});
     case "tools/list": {
@@ -133,8 +135,9 @@ function onLine(line: string): void {
   if (options.record !== undefined) appendFileSync(options.record, `${line}\n`);
   const message = JSON.parse(line) as Record<string, unknown>;
   const { id, method } = message;
-  if (typeof method === "string" && id !== undefined) onRequest(id, method, (message["params"] ?? {}) as Record<string, unknown>);
-  else if (method === undefined) waiting.get(String(id))?.(message["result"] ?? message["error"]);
+  if (typeof method === "string" && id !== undefined) {
+    onRequest(id, method, (message["params"] ?? {}) as Record<string, unknown>);
+  } else if (method === undefined) waiting.get(String(id))?.(message["result"] ?? message["error"]);
 }
 
 if (options.exit_code !== undefined) {
@@ -142,7 +145,9 @@ if (options.exit_code !== undefined) {
   process.exit(options.exit_code);
 }
 for (const line of options.noise ?? []) process.stdout.write(`${line}\n`);
-if (options.stderr_bytes !== undefined) process.stderr.write(`${"e".repeat(99)}\n`.repeat(Math.ceil(options.stderr_bytes / 100)));
+if (options.stderr_bytes !== undefined) {
+  process.stderr.write(`${"e".repeat(99)}\n`.repeat(Math.ceil(options.stderr_bytes / 100)));
+}
 let rest = "";
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (text: string) => {

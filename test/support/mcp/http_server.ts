@@ -92,15 +92,19 @@ export class HttpMcpServer {
       this.#sessions.add(session);
       headers["mcp-session-id"] = session;
     }
-    response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id, result: resultOf(String(method), params) }));
+    response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id, result: resultOf(method, params) }));
   }
 }
 
-function resultOf(method: string, params: unknown): JsonObject {
+function resultOf(method: unknown, params: unknown): JsonObject {
   const given = isJsonObject(params) ? params : {};
   switch (method) {
     case "initialize":
-      return { protocolVersion: given["protocolVersion"] ?? "", capabilities: { tools: {} }, serverInfo: { name: "http", version: "1" } };
+      return {
+        protocolVersion: given["protocolVersion"] ?? "",
+        capabilities: { tools: {} },
+        serverInfo: { name: "http", version: "1" },
+      };
     case "tools/list":
       return { tools: [{ name: "echo", description: "Says it again", inputSchema: { type: "object" } }] };
     case "tools/call":

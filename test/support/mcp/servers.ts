@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { ExternalTool, ExternalTools } from "../../../src/contracts/external_tools.ts";
+import type { ExternalServerStatus, ExternalTool, ExternalTools } from "../../../src/contracts/external_tools.ts";
 import type { ToolContext } from "../../../src/contracts/tool.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog, type Log } from "../../../src/lib/log.ts";
@@ -7,7 +7,7 @@ import { createSpawner } from "../../../src/lib/spawn.ts";
 import { McpManager } from "../../../src/mcp/manager.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits, type ServerSettings } from "../../../src/mcp/settings.ts";
 import type { JsonObject } from "../../../src/protocol/json.ts";
-import { toolBench, type CallResult } from "../tool_context.ts";
+import { toolBench, type CallResult, type ToolBench } from "../tool_context.ts";
 import type { HostileOptions } from "./hostile_server.ts";
 
 const NO_SERVER: ServerSettings = { type: null, command: null, args: [], env: {}, url: null, headers: {} };
@@ -18,7 +18,11 @@ export function program(command: string, args: string[] = [], env: Record<string
 }
 
 /** A server on the network. */
-export function remote(url: string, headers: Record<string, string> = {}, type: "http" | "sse" = "http"): ServerSettings {
+export function remote(
+  url: string,
+  headers: Record<string, string> = {},
+  type: "http" | "sse" = "http",
+): ServerSettings {
   return { ...NO_SERVER, type, url, headers };
 }
 
@@ -30,7 +34,9 @@ export function hostile(options: HostileOptions = {}, env: Record<string, string
 
 /** A published server, from this project's own packages. */
 export function published(name: string, args: string[] = [], env: Record<string, string> = {}): ServerSettings {
-  const path = fileURLToPath(new URL(`../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url));
+  const path = fileURLToPath(
+    new URL(`../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url),
+  );
   return program(process.execPath, [path, ...args], env);
 }
 
@@ -42,8 +48,24 @@ export interface ServersOptions {
   onChange?: (external: ExternalTools) => void;
 }
 
-/** The real manager with real programs, and a bench to call tools on. */
-export function startServers(servers: Record<string, ServerSettings>, options: ServersOptions = {}) {
+/** Servers under test, with a bench to call their tools on. */
+export interface StartedServers {
+  manager: McpManager;
+  bench: ToolBench;
+  /** Every picture that the manager gave, in order. */
+  pictures: readonly ExternalTools[];
+  /** A tool by its own or its full name. */
+  find: (name: string) => ExternalTool;
+  state: (server: string) => ExternalServerStatus | undefined;
+  /** Calls a tool by its own or its full name. */
+  call: (name: string, args?: JsonObject, fields?: Partial<ToolContext>) => Promise<CallResult>;
+  /** Resolves as soon as something that the manager tells is so. */
+  until: (found: () => boolean) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** The real manager with real programs. */
+export function startServers(servers: Record<string, ServerSettings>, options: ServersOptions = {}): StartedServers {
   const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
   const spawner = createSpawner({ env });
   const waiting = new Set<() => void>();
@@ -78,15 +100,11 @@ export function startServers(servers: Record<string, ServerSettings>, options: S
   return {
     manager,
     bench,
-    /** Every picture that the manager gave, in order. */
     pictures,
     find,
-    state: (server: string) => manager.status().find((status) => status.server === server),
-    /** Calls a tool by its own or its full name. */
-    call: (name: string, args: JsonObject = {}, fields: Partial<ToolContext> = {}): Promise<CallResult> =>
-      bench.with(fields).call(find(name).tool, args),
-    /** Resolves as soon as something that the manager tells is so. */
-    until: (found: () => boolean): Promise<void> =>
+    state: (server) => manager.status().find((status) => status.server === server),
+    call: (name, args = {}, fields = {}) => bench.with(fields).call(find(name).tool, args),
+    until: (found) =>
       new Promise((resolve) => {
         const look = (): void => {
           if (!found()) return;
@@ -96,7 +114,7 @@ export function startServers(servers: Record<string, ServerSettings>, options: S
         waiting.add(look);
         look();
       }),
-    async close(): Promise<void> {
+    async close() {
       await manager.close();
       await spawner.close();
       bench.remove();
