@@ -218,7 +218,9 @@ test("a sub-agent that asks for tools even then is stopped, and its work is told
 // REQ-ENGINE-020
 test("a cancel reaches the sub-agent's running tool, and its partial work is told (CTX-15)", async () => {
   let stopped = false;
+  const inside = Promise.withResolvers<void>();
   const listening = recorder([], (_text, signal) => {
+    inside.resolve();
     return new Promise((resolve) => signal.addEventListener("abort", () => ((stopped = true), resolve())));
   });
   const first = { type: "content" as const, text: "First I look around." };
@@ -229,7 +231,7 @@ test("a cancel reaches the sub-agent's running tool, and its partial work is tol
   const { engine, open, store } = await start(roles, { tools: [task, listening] });
   const ws = await open({ auto_approve: true });
   await ws.say("go");
-  await ws.until(() => childEvents(ws, "tool_started").length === 1);
+  await inside.promise;
   const before = performance.now();
   expect(await engine.cancel(ws.ws_id, false)).toMatchObject({ status: "ok" });
   expect(performance.now() - before).toBeLessThan(2000);
