@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../src/lib/clock.ts";
 import { armCrashPoints, withCrashPoints } from "../src/lib/crash_point.ts";
 import { createLog, type Log } from "../src/lib/log.ts";
 import { createRedactor } from "../src/lib/redact.ts";
+import { outliveReaders } from "../src/lib/output.ts";
 import type { ChannelHandlers } from "./channel_adapter.ts";
 import { readSettings, type GatewaySettings } from "./config.ts";
 import { connectDiscord } from "./discord/connect.ts";
@@ -139,6 +140,7 @@ function consoleLog(settings: GatewaySettings): Log {
 
 /** The program: one clear line and exit code 1 when it cannot work, a clean stop on SIGTERM and SIGINT. */
 async function main(): Promise<void> {
+  outliveReaders();
   armCrashPoints(process.env["TURNSTONE_CRASH_POINTS"]);
   const read = readSettings(process.env);
   if (!read.ok) return fail(read.error);

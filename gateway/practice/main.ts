@@ -1,9 +1,11 @@
+import { outliveReaders } from "../../src/lib/output.ts";
 import { DEFAULT_SEED, startPractice } from "./index.ts";
 
 const PORT_DEFAULT = 8092;
 
 /** The program: a practice Discord on this machine until it is told to end. Tells who started it who lives there. */
 async function main(): Promise<void> {
+  outliveReaders();
   const given = process.env["TURNSTONE_PRACTICE_PORT"];
   const port = given === undefined || given === "" ? PORT_DEFAULT : Number(given);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
