@@ -70,3 +70,28 @@ test("a turn that is over asks nothing again, though its cursor could not be mov
   expect(shown(bench, thread)).not.toContain("[Approve]");
   expect(shown(bench, thread)).not.toContain("[Stop]");
 });
+
+test("a card that a gateway posted and could not save before it was killed is found again, and closed with its turn", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { ws_id, thread, ...message } = await bench.begin("Ada", "Run it.");
+  bench.server.emit(ws_id, userTurn({ ws_id, ...message }));
+  bench.server.emit(ws_id, { type: "tool_started", call_id: "c1", name: "bash" });
+  await until(() => shown(bench, thread).includes("[Stop]"));
+  await until(() => bench.server.posted.length > 0);
+  bench.server.refuse = (request) =>
+    request.url.endsWith("/events") ? { status: 503, body: { error: "Away." } } : null;
+  bench.server.dropStreams();
+  await until(() => bench.server.streams() === 0);
+  bench.server.posted = [];
+  bench.server.emit(ws_id, { type: "tool_result", call_id: "c1", name: "bash", output: "", is_error: false });
+  bench.server.emit(ws_id, assistant("It ran."));
+  bench.server.emit(ws_id, { type: "turn_ended", outcome: "done" });
+  await bench.gateway.stop();
+  bench.server.refuse = () => null;
+  await bench.restart();
+  await until(() => shown(bench, thread).includes("It ran."));
+  await until(() => bench.server.routes.get(thread)?.cursor_seq === 5);
+  expect(shown(bench, thread)).not.toContain("[Stop]");
+  expect(shown(bench, thread)).toContain("✓ Done");
+});
