@@ -24,6 +24,21 @@ test("a port that is taken is one sentence and nothing is left running (REQ-SERV
   }
 });
 
+test.each([["server"], ["admin", "list-users"]])(
+  "a database that this version cannot use is refused in a sentence, and nothing is kept elsewhere: %s",
+  async (...args) => {
+    const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
+    try {
+      const env = { HOME: home, TURNSTONE_DB_URL: "postgres://localhost/turnstone", TURNSTONE_PORT: "0" };
+      const { code, stderr } = await runTurnstone(args, { env });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/SQLite only and cannot use PostgreSQL; remove TURNSTONE_DB_URL/);
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  },
+);
+
 // REQ-SERVER-030
 test("everything starts, a person talks and approves in a terminal, and a signal ends it cleanly", async () => {
   const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
