@@ -24,6 +24,9 @@ import { createSseHub } from "./sse_hub.ts";
 import { createStreamQuota } from "./stream_quota.ts";
 import { lazyValidator, type RequestPart } from "./validation.ts";
 
+/** Levels of a body: no schema of ours has more than a few, and each costs a frame of the stack. */
+const BODY_DEPTH_MAX = 64;
+
 /** Bytes of a JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -188,11 +191,12 @@ function isPersonal({ scope, multipart }: Route): boolean {
 }
 
 /** A body that has passed its schema, with each of its texts cleaned. */
-function withoutSecrets(value: unknown, clean: (text: string) => string): unknown {
+function withoutSecrets(value: unknown, clean: (text: string) => string, depth = 0): unknown {
+  if (depth > BODY_DEPTH_MAX) throw invalid(`The body is nested deeper than ${BODY_DEPTH_MAX} levels.`);
   if (typeof value === "string") return clean(value);
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, clean));
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, clean, depth + 1));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutSecrets(item, clean)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutSecrets(item, clean, depth + 1)]));
 }
 
 async function handle(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

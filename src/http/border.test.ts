@@ -53,6 +53,21 @@ test("a string where a boolean belongs is an error, not truth; so is a boolean i
   });
 });
 
+test("a body that is nested without end is a 400, also where no body is asked for", async () => {
+  const { app, ws_id, headers } = await sendRig();
+  const payload = `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`;
+  const json = { ...headers, "content-type": "application/json" };
+  for (const route of ["retry", "send"]) {
+    const answer = await app.inject({
+      method: "POST",
+      url: `/v1/api/workstreams/${ws_id}/${route}`,
+      headers: json,
+      payload,
+    });
+    expect(answer.statusCode).toBe(400);
+  }
+});
+
 test("query strings hold numbers as text, and are checked too", async () => {
   const { app, ws_id, headers } = await sendRig();
   const history = (query: string) => app.inject({ url: `/v1/api/workstreams/${ws_id}/history?${query}`, headers });
