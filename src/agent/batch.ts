@@ -38,7 +38,7 @@ export async function runBatch(
       }
       await runOne(port, kept, settings, interrupted, dependencies);
     };
-    return { resources: kept.resources, run: () => guarded(run, port) };
+    return { resources: kept.resources, only_reads: kept.effect === "none", run: () => guarded(run, port) };
   });
   await runScheduled(jobs);
   port.signal.throwIfAborted();

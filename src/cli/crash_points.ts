@@ -17,8 +17,16 @@ import type { Delivery, EngineServices } from "../workstream/services.ts";
 export function storeWithCrashPoints<Kept extends Store>(store: Kept): Kept {
   if (!crashPointsArmed()) return store;
   const { journal } = store;
-  const commit = (step: Step): Promise<void> =>
-    betweenCrashPoints(`journal.${stepName(step)}`, () => journal.commit(step));
+  const commit = async (step: Step | (() => Step)): Promise<void> => {
+    let name = "";
+    await journal.commit(() => {
+      const made = typeof step === "function" ? step() : step;
+      name = `journal.${stepName(made)}`;
+      crashPoint(`${name}.before`);
+      return made;
+    });
+    crashPoint(`${name}.after`);
+  };
   return {
     ...store,
     journal: { ...journal, commit },

@@ -177,7 +177,8 @@ export interface Step {
 
 /** The journal and what moves with it. Resolved means durable: it outlives a power cut. */
 export interface JournalStore {
-  commit(step: Step): Promise<void>;
+  /** A function is called once the transaction has begun, so that its step holds whatever came up to then. */
+  commit(step: Step | (() => Step)): Promise<void>;
   /** In order. `after` is exclusive; `limit` bounds the count. */
   read(ws_id: string, after: number, limit?: number): Promise<JournalEntry[]>;
   /** The `seq` from which a projection must start: 0, or where the last compaction or the whole turn's beginning is. */

@@ -11,7 +11,7 @@ export interface ImageFacts {
 }
 
 /** Bytes from which a picture's kind can be told. */
-export const IMAGE_PROBE_BYTES = 32;
+const IMAGE_PROBE_BYTES = 32;
 
 /** Formats that every model's API takes. */
 const SENDABLE: ReadonlySet<ImageFormat> = new Set(["png", "jpeg", "gif", "webp"]);

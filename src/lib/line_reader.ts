@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { FileHandle } from "node:fs/promises";
-import { chunksOf } from "./open_file.ts";
+import { imageFormat } from "./image.ts";
+import { chunksOf, type OpenedFile } from "./open_file.ts";
 import { BINARY_PROBE_BYTES, createUtf8Check, probeText, type TextEncoding, type TextStart } from "./text_encoding.ts";
 
 /** Which lines are wanted, and how much of them. */
@@ -36,6 +36,7 @@ export type ReadText =
       hash: string;
     }
   | { status: "binary" }
+  | { status: "picture" }
   | { status: "too_large" };
 
 const LINE_FEED = 10;
@@ -49,13 +50,17 @@ const BYTES_PER_CHARACTER = 4;
  * nowhere else: a lone CR, a form feed or U+2028 stays inside its line. Rejects with the signal's reason or the
  * system's error.
  */
-export async function readLines(handle: FileHandle, range: LineRange, signal: AbortSignal): Promise<ReadText> {
+export async function readLines(
+  file: Extract<OpenedFile, { status: "open" }>,
+  range: LineRange,
+  signal: AbortSignal,
+): Promise<ReadText> {
   const hash = createHash("sha256");
   const collector = createCollector(range);
   let held: Buffer = Buffer.alloc(0);
   let text: OpenText | null = null;
   let length = 0;
-  for await (const chunk of chunksOf(handle, signal)) {
+  for await (const chunk of chunksOf(file, signal)) {
     hash.update(chunk);
     length += chunk.length;
     if (length > range.file_bytes_max) return { status: "too_large" };
@@ -66,12 +71,12 @@ export async function readLines(handle: FileHandle, range: LineRange, signal: Ab
     held = Buffer.concat([held, chunk]);
     if (length < BINARY_PROBE_BYTES) continue;
     text = openText(held);
-    if (text === null) return { status: "binary" };
+    if (text === null) return notText(held);
     collector.feed(text.decode(held.subarray(text.mark_bytes)));
   }
   if (text === null) {
     text = openText(held);
-    if (text === null) return { status: "binary" };
+    if (text === null) return notText(held);
     collector.feed(text.decode(held.subarray(text.mark_bytes)));
   }
   return { status: "read", hash: hash.digest("hex"), ...collector.end(text.encoding) };
@@ -81,7 +86,12 @@ interface OpenText extends TextStart {
   decode(bytes: Buffer): Buffer;
 }
 
+function notText(beginning: Buffer): ReadText {
+  return { status: imageFormat(beginning) === null ? "binary" : "picture" };
+}
+
 function openText(beginning: Buffer): OpenText | null {
+  if (imageFormat(beginning) !== null) return null;
   const start = probeText(beginning);
   return start === null ? null : { ...start, decode: decoderFor(start) };
 }

@@ -91,7 +91,7 @@ async function passOver(
   let length = 0;
   try {
     if (size > bytes_max) return too_large;
-    for await (const chunk of chunksOf(handle, signal)) {
+    for await (const chunk of chunksOf(opened, signal)) {
       length += chunk.length;
       if (length > bytes_max) return too_large;
       hash.update(chunk);
@@ -106,15 +106,22 @@ async function passOver(
   return { status: "read", state: { mtime_ms, hash: hash.digest("hex") } };
 }
 
-/** The bytes of an open file, piece by piece. A piece is only valid until the next is asked for. */
-export async function* chunksOf(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+/**
+ * The bytes of an open file, piece by piece, up to the size that it had when it was opened; a size of 0 is not
+ * believed. A piece is only valid until the next is asked for.
+ */
+export async function* chunksOf(
+  { handle, size }: { handle: FileHandle; size: number },
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(size === 0 ? CHUNK_BYTES : Math.min(size, CHUNK_BYTES));
   for (let position = 0; ;) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
+    if (position === size) return;
   }
 }
 

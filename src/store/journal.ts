@@ -26,8 +26,12 @@ interface EntryRecord {
 export function createJournal(sql: Sql, writer: Writer, indexer: SearchIndexer): JournalStore {
   return {
     async commit(step) {
-      await writer.write(() => applyStep(sql, step));
-      if (step.entries.length > 0) indexer.wake();
+      const entries = await writer.write(() => {
+        const made = typeof step === "function" ? step() : step;
+        applyStep(sql, made);
+        return made.entries.length;
+      });
+      if (entries > 0) indexer.wake();
     },
     async read(ws_id, after, limit = Infinity) {
       const entries: JournalEntry[] = [];

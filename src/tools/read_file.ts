@@ -1,6 +1,6 @@
 import type { PrepareContext, Preparation, Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import { integerArgument, textArgument } from "../lib/arguments.ts";
-import { IMAGE_PROBE_BYTES, imageFacts, imageFormat, sendableImage, type ImageFacts } from "../lib/image.ts";
+import { imageFacts, sendableImage, type ImageFacts } from "../lib/image.ts";
 import { readLines, type LineRange, type ReadLine, type ReadText } from "../lib/line_reader.ts";
 import { describeFileError, FILE_BYTES_MAX, openRegularFile, readWholeFile } from "../lib/open_file.ts";
 import { ENCODING_NAMES } from "../lib/text_encoding.ts";
@@ -70,17 +70,15 @@ async function execute(plan: ReadPlan, context: ToolContext): Promise<ToolOutput
   }
   const opened = await openRegularFile(plan.real_path, plan.shown);
   if (opened.status !== "open") return failure(opened.error);
-  const { handle, mtime_ms } = opened;
   try {
-    const probe = await handle.read(Buffer.alloc(IMAGE_PROBE_BYTES), 0, IMAGE_PROBE_BYTES, 0);
-    if (imageFormat(probe.buffer.subarray(0, probe.bytesRead)) !== null) return await readImage(plan, context);
-    const text = await readLines(handle, lineRange(plan, context), context.signal);
-    return textOutput(plan, text, mtime_ms);
+    const text = await readLines(opened, lineRange(plan, context), context.signal);
+    if (text.status === "picture") return await readImage(plan, context);
+    return textOutput(plan, text, opened.mtime_ms);
   } catch (error) {
     if (context.signal.aborted) return failure(`Reading ${plan.shown} was cancelled.`);
     return failure(describeFileError(error, plan.shown));
   } finally {
-    await handle.close();
+    await opened.handle.close();
   }
 }
 
@@ -95,7 +93,7 @@ function lineRange(plan: ReadPlan, context: ToolContext): LineRange {
   };
 }
 
-function textOutput(plan: ReadPlan, text: ReadText, mtime_ms: number): ToolOutput {
+function textOutput(plan: ReadPlan, text: Exclude<ReadText, { status: "picture" }>, mtime_ms: number): ToolOutput {
   const { shown } = plan;
   if (text.status === "binary") {
     return failure(`${shown} is a binary file (it holds NUL bytes), so it cannot be read as text.`);

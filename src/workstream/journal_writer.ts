@@ -1,6 +1,6 @@
 import type { Draft } from "../agent/turn_port.ts";
 import { applyEntry, type Conversation } from "../agent/projection.ts";
-import type { Change, JournalEntry, Store, WorkstreamRow } from "../contracts/store.ts";
+import type { Change, JournalEntry, Step, Store, WorkstreamRow } from "../contracts/store.ts";
 import { timestamp, type Clock } from "../lib/clock.ts";
 
 interface Waiting {
@@ -9,6 +9,9 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** A step with nothing left open. */
+type WholeStep = Required<Step> & { entries: JournalEntry[] };
+
 /** A step as it was written: what is to be told now. */
 export interface Written {
   entries: JournalEntry[];
@@ -16,7 +19,7 @@ export interface Written {
 }
 
 /**
- * The only writer of one workstream's journal. Drafts that come while a step is being written go into the next one
+ * The only writer of one workstream's journal. Drafts that come until the store is ready to write go into one step
  * together. A failed step leaves everything as it was; its drafts are rejected and nothing of them was told.
  */
 export class JournalWriter {
@@ -51,15 +54,41 @@ export class JournalWriter {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      await this.#writeStep(batch);
-    }
+    while (this.#waiting.length > 0) await this.#writeStep();
     this.#writing = false;
   }
 
-  async #writeStep(batch: Waiting[]): Promise<void> {
+  async #writeStep(): Promise<void> {
+    const taken: { batch: Waiting[]; step: WholeStep | null } = { batch: [], step: null };
+    const take = (): WholeStep => {
+      taken.batch = this.#waiting;
+      this.#waiting = [];
+      taken.step = this.#stepOf(taken.batch);
+      return taken.step;
+    };
+    try {
+      await this.#store.journal.commit(take);
+    } catch (error) {
+      if (taken.step === null) take();
+      for (const waiting of taken.batch) waiting.reject(error);
+      return;
+    }
+    if (taken.step === null) throw new Error("The store committed a step without asking for it.");
+    const { at, entries, state, turn_open, context_tokens } = taken.step;
+    const state_changed = state !== this.#row.state;
+    Object.assign(this.#row, {
+      state,
+      turn_open,
+      context_tokens,
+      updated: at,
+      last_seq: this.#conversation.last_seq + entries.length,
+    });
+    for (const entry of entries) applyEntry(this.#conversation, entry);
+    this.#onWritten({ entries, state_changed });
+    for (const waiting of taken.batch) waiting.resolve();
+  }
+
+  #stepOf(batch: readonly Waiting[]): WholeStep {
     const at = timestamp(this.#clock);
     const merged = mergeDrafts(batch.map((waiting) => waiting.draft));
     const { ws_id } = this.#row;
@@ -74,23 +103,7 @@ export class JournalWriter {
     const turn_open = merged.turn_open ?? this.#row.turn_open;
     const context_tokens = merged.context_tokens ?? this.#row.context_tokens;
     const changes = (merged.changes ?? []).map((change) => stamped(change, entries, at));
-    try {
-      await this.#store.journal.commit({ ws_id, at, entries, state, turn_open, context_tokens, changes });
-    } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
-      return;
-    }
-    const state_changed = state !== this.#row.state;
-    Object.assign(this.#row, {
-      state,
-      turn_open,
-      context_tokens,
-      updated: at,
-      last_seq: this.#conversation.last_seq + entries.length,
-    });
-    for (const entry of entries) applyEntry(this.#conversation, entry);
-    this.#onWritten({ entries, state_changed });
-    for (const waiting of batch) waiting.resolve();
+    return { ws_id, at, entries, state, turn_open, context_tokens, changes };
   }
 }
 
