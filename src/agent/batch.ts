@@ -1,3 +1,4 @@
+import type { ModelSettings } from "../contracts/provider.ts";
 import type { KeptCall } from "../contracts/store.ts";
 import { denialResult, executeCall, type CallResult } from "../pipeline/execute.ts";
 import { runScheduled } from "../pipeline/schedule.ts";
@@ -25,45 +26,45 @@ export async function runBatch(
       throw new Error(`The batch of ${port.workstream.ws_id} does not hold its own call ${call.id}.`);
     }
     const decision = batch.decisions.get(call.id);
-    const run = async (): Promise<void> => {
+    const run = async (): Promise<() => Promise<void>> => {
       if (decision?.approved === false) {
         const denial = { by: decision.decided_by?.name ?? null, feedback: decision.feedback, reason: decision.reason };
-        await port.append(resultDraft(denialResult(kept, denial)));
-        return;
+        return () => port.append(resultDraft(denialResult(kept, denial)));
       }
       const started_seq = turn.started.get(kept.call_id);
+      const is_new = kept.error === undefined && started_seq === undefined;
+      const started = is_new ? port.append(startedDraft(kept)) : Promise.resolve();
+      // What has no effect need not wait for the disk.
+      if (kept.effect !== "none") await started;
       const interrupted = started_seq !== undefined && started_seq <= port.recovered_seq;
-      if (kept.error === undefined && started_seq === undefined) {
-        await port.append({ entries: [{ event: { type: "tool_started", call_id: kept.call_id, name: kept.name } }] });
-      }
-      await runOne(port, kept, settings, interrupted, dependencies);
+      const [told, ran] = await Promise.allSettled([started, runOne(port, kept, settings, interrupted, dependencies)]);
+      if (told.status === "rejected") throw told.reason;
+      if (ran.status === "rejected") throw ran.reason;
+      return () => port.appendResult(resultDraft(ran.value), kept.call_id);
     };
-    return { resources: kept.resources, only_reads: kept.effect === "none", run: () => guarded(run, port) };
+    return { resources: kept.resources, only_reads: kept.effect === "none", run };
   });
-  await runScheduled(jobs);
-  port.signal.throwIfAborted();
+  try {
+    await runScheduled(jobs);
+  } finally {
+    port.signal.throwIfAborted();
+  }
 }
 
 async function runOne(
   port: TurnPort,
   kept: KeptCall,
-  settings: Parameters<TurnPort["toolContext"]>[1],
+  settings: ModelSettings,
   interrupted: boolean,
   dependencies: TurnDependencies,
-): Promise<void> {
+): Promise<CallResult> {
   port.signal.throwIfAborted();
   const context = port.toolContext(kept.call_id, settings);
-  const result = await executeCall(kept, dependencies.catalog, context, dependencies.redact, interrupted);
-  await port.appendResult(resultDraft(result), kept.call_id);
+  return executeCall(kept, dependencies.catalog, context, dependencies.redact, interrupted);
 }
 
-// An abort ends the whole batch, and is raised once all jobs have come to rest.
-async function guarded(run: () => Promise<void>, port: TurnPort): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    if (!port.signal.aborted) throw error;
-  }
+function startedDraft({ call_id, name }: KeptCall): Draft {
+  return { entries: [{ event: { type: "tool_started", call_id, name } }] };
 }
 
 function resultDraft(result: CallResult): Draft {

@@ -7,20 +7,20 @@ export interface ScheduledJob {
   resources: readonly string[];
   /** True for one that only looks: any number of these may touch one thing at once. */
   only_reads: boolean;
-  /** Must not reject. */
-  run: () => Promise<void>;
+  /** Resolves to what is left to do once another may take its place. */
+  run: () => Promise<() => Promise<void>>;
 }
 
 /** Who touches one thing at last, in the order of the calls. */
 interface Touched {
-  written: Promise<void>;
-  reads: Promise<void>[];
+  written: Promise<unknown>;
+  reads: Promise<unknown>[];
 }
 
 /**
  * Runs jobs side by side, at most `PARALLEL_CALLS_MAX` at a time. Jobs that name the same resource run one after
  * another, in the order given, but for those that only read it: between two writes their order cannot be told.
- * Resolves when all have ended.
+ * Comes to its end when all have ended, and then rejects with what the first of the failed ones rejected with.
  */
 export async function runScheduled(jobs: readonly ScheduledJob[]): Promise<void> {
   const touched = new Map<string, Touched>();
@@ -31,28 +31,30 @@ export async function runScheduled(jobs: readonly ScheduledJob[]): Promise<void>
       if (last === undefined) return [];
       return job.only_reads ? [last.written] : [last.written, ...last.reads];
     });
-    const ended = Promise.all(before).then(() => gate(job.run));
-    for (const resource of job.resources) touch(touched, resource, ended, job.only_reads);
-    return ended;
+    const ran = Promise.all(before).then(() => gate(job.run));
+    for (const resource of job.resources) touch(touched, resource, ran, job.only_reads);
+    return ran.then((finish) => finish());
   });
-  await Promise.all(running);
+  const outcomes = await Promise.allSettled(running);
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
-function touch(touched: Map<string, Touched>, resource: string, ended: Promise<void>, only_reads: boolean): void {
+function touch(touched: Map<string, Touched>, resource: string, ran: Promise<unknown>, only_reads: boolean): void {
   const last = touched.get(resource);
-  if (!only_reads) touched.set(resource, { written: ended, reads: [] });
-  else if (last === undefined) touched.set(resource, { written: Promise.resolve(), reads: [ended] });
-  else last.reads.push(ended);
+  if (!only_reads) touched.set(resource, { written: ran, reads: [] });
+  else if (last === undefined) touched.set(resource, { written: Promise.resolve(), reads: [ran] });
+  else last.reads.push(ran);
 }
 
-function createGate(limit: number): (run: () => Promise<void>) => Promise<void> {
+function createGate(limit: number): <Value>(run: () => Promise<Value>) => Promise<Value> {
   let free = limit;
   const waiting: (() => void)[] = [];
   return async (run) => {
     if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
     else free -= 1;
     try {
-      await run();
+      return await run();
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
