@@ -41,5 +41,5 @@ VOLUME ["/data", "/workspace"]
 EXPOSE 8080 8091
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD curl --fail --silent --output /dev/null http://127.0.0.1:8080/health || exit 1
-ENTRYPOINT ["turnstone"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/bin/turnstone.cjs"]
 CMD ["server"]

@@ -8,6 +8,7 @@ var fs = require("fs");
 var os = require("os");
 var path = require("path");
 var url = require("url");
+var nodeFlags = require("./node_flags.cjs");
 
 // The driver needs Node-API 10 and the HTTP client needs 22.19; `engines` in package.json says the same.
 var NEEDED = [22, 19];
@@ -55,7 +56,7 @@ function runUnderBundledNode() {
     process.exit(1);
   }
   var environment = Object.assign({}, process.env, { TURNSTONE_SUPERVISED: "1" });
-  var child = childProcess.spawn(node, [__filename].concat(process.argv.slice(2)), {
+  var child = childProcess.spawn(node, nodeFlags.concat(__filename, process.argv.slice(2)), {
     env: environment,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });

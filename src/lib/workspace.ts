@@ -150,6 +150,15 @@ type Following = { ok: true; real_path: string } | { ok: false; error: string };
  * `realpath` it goes on where parts are missing: a link whose target does not exist yet resolves to that target.
  */
 function followLinks(absolute: string): Following {
+  // The system does it for what exists, in a fraction of the time, and answers nothing else.
+  try {
+    return { ok: true, real_path: realpathSync.native(absolute) };
+  } catch {
+    return followPartByPart(absolute);
+  }
+}
+
+function followPartByPart(absolute: string): Following {
   const pending = absolute.split(sep).toReversed();
   const wants_folder = absolute.endsWith(sep);
   let current: string = sep;
@@ -184,7 +193,7 @@ function followLinks(absolute: string): Following {
   if (wants_folder && state === "missing") {
     return { ok: false, error: "it ends in a slash, but there is no such folder." };
   }
-  return { ok: true, real_path: state === "missing" ? current : spelledByDisk(current) };
+  return { ok: true, real_path: current };
 }
 
 function linkTarget(path: string): string | null {
@@ -192,15 +201,6 @@ function linkTarget(path: string): string | null {
     return readlinkSync(path);
   } catch {
     return null;
-  }
-}
-
-/** On a disk that ignores case, two spellings of one file have one real path. */
-function spelledByDisk(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
   }
 }
 

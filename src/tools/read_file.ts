@@ -78,7 +78,8 @@ async function execute(plan: ReadPlan, context: ToolContext): Promise<ToolOutput
     if (context.signal.aborted) return failure(`Reading ${plan.shown} was cancelled.`);
     return failure(describeFileError(error, plan.shown));
   } finally {
-    await opened.handle.close();
+    // Closing what was only read can tell nothing that the answer would have to wait for.
+    void opened.handle.close().catch(() => undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { packageRoot } from "../package.ts";
 
@@ -30,8 +31,9 @@ export interface ReadyMessage {
 
 /** Starts Node on a program of ours. It ends with this process, however that one ends. */
 export function startOwnProcess(args: readonly string[], env: Readonly<Record<string, string>>): OwnProcess {
-  const preload = join(packageRoot(), "bin", "supervised.cjs");
-  const child = spawn(process.execPath, ["--require", preload, ...args], {
+  const bin = join(packageRoot(), "bin");
+  const flags = createRequire(import.meta.url)(join(bin, "node_flags.cjs")) as string[];
+  const child = spawn(process.execPath, [...flags, "--require", join(bin, "supervised.cjs"), ...args], {
     env: { ...env, TURNSTONE_SUPERVISED: "1" },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -112,8 +112,11 @@ export async function measureLatencies(subject: Subject, model: BenchModel): Pro
   const worker = await openConversation(subject);
   await rounds(worker, model, 10, 1);
   const gaps = await rounds(worker, model, 50, 1);
-  const eight = await rounds(worker, model, 10, 8);
   worker.close();
+  const reader = await openConversation(subject);
+  await rounds(reader, model, 5, 8);
+  const eight = await rounds(reader, model, 10, 8);
+  reader.close();
 
   const long = await openConversation(subject);
   const turns: number[] = [];
