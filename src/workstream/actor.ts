@@ -3,7 +3,8 @@ import { applyEntry, emptyConversation, type Conversation } from "../agent/proje
 import { runTurn } from "../agent/turn.ts";
 import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
 import type { CancelAnswer } from "../protocol/workstream.ts";
-import type { WorkstreamRow } from "../contracts/store.ts";
+import type { JournalEntry, MessageRow, WorkstreamRow } from "../contracts/store.ts";
+import type { Workspace } from "../lib/workspace.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import { Announcer } from "./announcer.ts";
@@ -11,7 +12,8 @@ import { DeltaStream } from "./delta_stream.ts";
 import { ExpiryTimer } from "./expiry.ts";
 import { Inbox } from "./inbox.ts";
 import { JournalWriter, type Written } from "./journal_writer.ts";
-import type { EngineServices, WorkstreamHost, WorkstreamParts } from "./services.ts";
+import type { LiveWorkstream, WorkstreamHost } from "./live_workstream.ts";
+import type { EngineServices } from "./services.ts";
 import { Surroundings } from "./surroundings.ts";
 import { createTurnPort } from "./turn_port_of_actor.ts";
 
@@ -25,11 +27,22 @@ const SHUTDOWN_REST_MS = 3000;
 const STORE_RETRY_FIRST_MS = 250;
 const STORE_RETRY_MAX_MS = 15_000;
 
+/** What a workstream is made from. */
+export interface WorkstreamParts {
+  row: WorkstreamRow;
+  entries: readonly JournalEntry[];
+  queued: MessageRow[];
+  /** Opens the folder that it works in; asked when it is first needed, since a channel may decide which. */
+  openWorkspace: () => Promise<Workspace>;
+  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
+  root_ws_id: string;
+}
+
 /**
  * One live workstream: the requests it takes one after another, its running turn, its place in the journal. The turn
  * runs beside the requests and writes through the same writer.
  */
-export class Workstream {
+export class Workstream implements LiveWorkstream {
   readonly row: WorkstreamRow;
   readonly conversation: Conversation;
   readonly services: EngineServices;
@@ -38,7 +51,6 @@ export class Workstream {
   readonly surroundings: Surroundings;
   readonly stream: DeltaStream;
   readonly inbox: Inbox;
-  /** The last entry that an earlier process wrote. */
   readonly recovered_seq: number;
   winding_up = false;
   #cancelling = false;
@@ -70,7 +82,6 @@ export class Workstream {
     this.last_active_ms = services.clock.now();
   }
 
-  /** A turn is open or coming to its end: messages wait. */
   get is_busy(): boolean {
     return this.conversation.turn !== null || this.#running !== null;
   }
@@ -80,7 +91,6 @@ export class Workstream {
     return this.#running ?? Promise.resolve();
   }
 
-  /** Runs requests one after another, in the order in which they came. */
   serial<T>(request: () => Promise<T>): Promise<T> {
     this.last_active_ms = this.services.clock.now();
     const answer = this.#requests.then(request);
@@ -92,7 +102,6 @@ export class Workstream {
     return this.#writer.append(draft);
   }
 
-  /** For what nobody waits to hear a refusal of: while the store fails, tries again until the signal is aborted. */
   async appendPersistently(draft: Draft, signal: AbortSignal): Promise<void> {
     for (let delay_ms = STORE_RETRY_FIRST_MS; ; delay_ms = Math.min(delay_ms * 2, STORE_RETRY_MAX_MS)) {
       try {
@@ -114,7 +123,6 @@ export class Workstream {
     this.#tellState();
   }
 
-  /** Starts or carries on whatever is open; does nothing while a turn runs. */
   start(): void {
     if (this.#running !== null || this.#cancelling || this.host.isStopping()) return;
     if (this.conversation.turn === null && this.inbox.queued.length === 0) return;
@@ -204,7 +212,6 @@ export class Workstream {
     this.#wake();
   }
 
-  /** Resolves when something was decided, or rejects when the signal is aborted. */
   decided(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();

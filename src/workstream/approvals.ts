@@ -5,12 +5,12 @@ import { newPrefixedId } from "../lib/ids.ts";
 import { permits } from "../pipeline/covers.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { DecidedBy, Grant, GrantScope } from "../protocol/approval.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 
 const WHOLE_TOOL: GrantScope = { match: "tool", for: "workstream" };
 
 /** Settles the pending cycle of a workstream, whole or call by call. The first settlement of a call wins. */
-export function settleApproval(actor: Workstream, request: ApproveRequest): Promise<ApproveResult> {
+export function settleApproval(actor: LiveWorkstream, request: ApproveRequest): Promise<ApproveResult> {
   return actor.serial(async () => {
     const batch = actor.conversation.turn?.batch ?? null;
     const pending =
@@ -66,7 +66,7 @@ function alreadyDecided(batch: Batch, call_id: string): ApproveResult {
 }
 
 async function settle(
-  actor: Workstream,
+  actor: LiveWorkstream,
   batch: Batch,
   calls: Record<string, boolean>,
   request: ApproveRequest,
@@ -124,7 +124,7 @@ async function settle(
 type Grants = { ok: true; grants: Grant[] } | { ok: false; error: string };
 
 /** "Always" for exactly what was allowed here, never wider than what the person was shown. */
-function grantsFor(actor: Workstream, allowed: readonly KeptCall[], request: ApproveRequest, at: string): Grants {
+function grantsFor(actor: LiveWorkstream, allowed: readonly KeptCall[], request: ApproveRequest, at: string): Grants {
   const scope = request.scope ?? WHOLE_TOOL;
   if (scope.match === "prefix" && scope.prefix === undefined) {
     return { ok: false, error: "A scope that matches a prefix must name the prefix." };
@@ -157,7 +157,7 @@ function grantsFor(actor: Workstream, allowed: readonly KeptCall[], request: App
 }
 
 /** For a press that comes too late: who settled it, and how. */
-async function lateAnswer(actor: Workstream, cycle_id: string | null): Promise<ApproveResult> {
+async function lateAnswer(actor: LiveWorkstream, cycle_id: string | null): Promise<ApproveResult> {
   const known = cycle_id === null ? null : await actor.services.store.approvals.get(cycle_id);
   if (known === null || known.ws_id !== actor.row.ws_id) {
     return { ok: false, reason: "nothing_pending", error: "Nothing is waiting for an approval here." };
@@ -181,7 +181,7 @@ function settledSentence(approved: boolean, by: DecidedBy | null, reason: string
 }
 
 /** Denies what is still undecided because its time is over. */
-export function expireApproval(actor: Workstream, cycle_id: string): Promise<void> {
+export function expireApproval(actor: LiveWorkstream, cycle_id: string): Promise<void> {
   return actor.serial(async () => {
     const batch = actor.conversation.turn?.batch ?? null;
     if (batch === null || batch.cycle_id !== cycle_id) return;

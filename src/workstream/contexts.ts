@@ -5,7 +5,7 @@ import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
 import { newPrefixedId, sha256 } from "../lib/ids.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { AttachmentReference } from "../protocol/event.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 import { review } from "./reviews.ts";
 
 /** A result may be this long, however much room the context has. */
@@ -18,7 +18,7 @@ const OUTPUT_CHARACTERS_MIN = 2000;
 const CHARACTERS_PER_TOKEN = 3;
 
 /** All that preparing a call may look at. The workspace must be open. */
-export function prepareContext(actor: Workstream, settings: ModelSettings): PrepareContext {
+export function prepareContext(actor: LiveWorkstream, settings: ModelSettings): PrepareContext {
   const { row, services, conversation } = actor;
   return {
     ws_id: row.ws_id,
@@ -34,7 +34,7 @@ export function prepareContext(actor: Workstream, settings: ModelSettings): Prep
 
 /** All that a running call may touch. */
 export function toolContext(
-  actor: Workstream,
+  actor: LiveWorkstream,
   call_id: string,
   settings: ModelSettings,
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export function toolContext(
 }
 
 /** Half of what is left, shared among the calls of a batch: their results reach the model together. */
-function outputLimit(actor: Workstream, settings: ModelSettings): number {
+function outputLimit(actor: LiveWorkstream, settings: ModelSettings): number {
   const { truncation } = actor.services.settings;
   const left = settings.capabilities.context_window - actor.row.context_tokens;
   const sharers = Math.max(1, actor.conversation.turn?.open_calls.length ?? 1);
@@ -90,7 +90,7 @@ function outputLimit(actor: Workstream, settings: ModelSettings): number {
 }
 
 async function saveAttachment(
-  actor: Workstream,
+  actor: LiveWorkstream,
   bytes: Uint8Array,
   about: Parameters<ToolContext["saveAttachment"]>[1],
 ): Promise<AttachmentReference> {

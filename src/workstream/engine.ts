@@ -27,7 +27,8 @@ import { dashboardRow } from "./dashboard.ts";
 import { WorkstreamRegistry } from "./registry.ts";
 import { settleReview } from "./reviews.ts";
 import { retryTurn, rewind } from "./rewind.ts";
-import type { EngineServices, WorkstreamHost } from "./services.ts";
+import type { LiveWorkstream, WorkstreamHost } from "./live_workstream.ts";
+import type { EngineServices } from "./services.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { delegate } from "./sub_agents.ts";
 
@@ -294,7 +295,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     );
   }
 
-  stateChanged(actor: Workstream): void {
+  stateChanged(actor: LiveWorkstream): void {
     const { ws_id, state, parent_ws_id, context_tokens } = actor.row;
     // A model that does one thing at a time would make the turn wait for its title.
     if (state === "thinking") this.#titles.get(ws_id)?.abort();
@@ -317,7 +318,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     return (await this.#registry.get(ws_id))?.conversation.turn?.turn_seq ?? 0;
   }
 
-  turnEnded(actor: Workstream): void {
+  turnEnded(actor: LiveWorkstream): void {
     const { row, conversation } = actor;
     if (this.#stopping || row.kind !== "main" || row.title !== null || conversation.turn !== null) return;
     if (!conversation.title_due || row.state !== "idle") return;
@@ -325,7 +326,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     this.#nameIt(actor).catch((error: unknown) => this.#services.log.warn("title.failed", { ws_id: row.ws_id, error }));
   }
 
-  async #nameIt(actor: Workstream): Promise<void> {
+  async #nameIt(actor: LiveWorkstream): Promise<void> {
     const { row, conversation } = actor;
     const settings = modelChain(this.#services.models(), row.model_alias)[0];
     if (settings === undefined) return;

@@ -1,16 +1,16 @@
 import { undecidedCalls } from "../agent/projection.ts";
 import { expireApproval } from "./approvals.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 
 /** Node's timers hold 31 bits of milliseconds; a longer wait is taken in pieces. */
 const TIMER_MAX_MS = 2_147_483_647;
 
 /** Watches the deadline of the pending approval, if it has one. */
 export class ExpiryTimer {
-  readonly #actor: Workstream;
+  readonly #actor: LiveWorkstream;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(actor: Workstream) {
+  constructor(actor: LiveWorkstream) {
     this.#actor = actor;
   }
 

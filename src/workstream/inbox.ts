@@ -6,7 +6,7 @@ import { newPrefixedId } from "../lib/ids.ts";
 import { visibleLine } from "../lib/visible.ts";
 import type { AttachmentReference, UserTurnEvent } from "../protocol/event.ts";
 import type { SendAnswer } from "../protocol/workstream.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 import type { EngineServices } from "./services.ts";
 
 /** Messages that may wait for a running turn. */
@@ -19,10 +19,10 @@ export const INLINE_TEXT_BYTES_MAX = 65_536;
 
 /** What people say to one workstream: accepted once, then part of a turn. */
 export class Inbox {
-  readonly #actor: Workstream;
+  readonly #actor: LiveWorkstream;
   #queued: MessageRow[];
 
-  constructor(actor: Workstream, queued: MessageRow[]) {
+  constructor(actor: LiveWorkstream, queued: MessageRow[]) {
     this.#actor = actor;
     this.#queued = queued;
   }

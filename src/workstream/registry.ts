@@ -1,6 +1,7 @@
 import type { Store, WorkstreamRow } from "../contracts/store.ts";
 import { Workstream } from "./actor.ts";
-import type { EngineServices, WorkstreamHost } from "./services.ts";
+import type { WorkstreamHost } from "./live_workstream.ts";
+import type { EngineServices } from "./services.ts";
 
 /** How long an idle workstream stays in memory after its last request. */
 const IDLE_RELEASE_MS = 10 * 60_000;

@@ -4,14 +4,14 @@ import { newPrefixedId } from "../lib/ids.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { DecidedBy } from "../protocol/approval.ts";
 import type { PlanResolvedEvent } from "../protocol/event.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 
 /**
  * Puts a plan before a person and waits. After a restart the same review is taken up again: it is found by its call and
  * round. Where nobody is to be asked, the gate is skipped.
  */
 export async function review(
-  actor: Workstream,
+  actor: LiveWorkstream,
   call_id: string,
   request: { content: string; round: number },
   signal: AbortSignal,
@@ -68,7 +68,7 @@ function answerOf({ feedback, decided_by }: Pick<PlanResolvedEvent, "feedback" |
 
 /** Settles a review: the one that is named, else the oldest. */
 export function settleReview(
-  actor: Workstream,
+  actor: LiveWorkstream,
   request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
 ): Promise<PlanResult> {
   return actor.serial(async () => {

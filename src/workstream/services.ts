@@ -4,13 +4,12 @@ import type { PromptInputs } from "../agent/prompt.ts";
 import type { TurnDependencies } from "../agent/turn_port.ts";
 import type { ExternalServers } from "../contracts/external_tools.ts";
 import type { Provider } from "../contracts/provider.ts";
-import type { JournalEntry, MessageRow, Store, WorkstreamRow } from "../contracts/store.ts";
-import type { DelegateRequest, DelegateResult, DeliverResult } from "../contracts/tool.ts";
+import type { Store, WorkstreamRow } from "../contracts/store.ts";
+import type { DeliverResult } from "../contracts/tool.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { ApprovalRule } from "../pipeline/policy.ts";
 import type { NotificationTarget } from "../protocol/notification.ts";
-import type { Workstream } from "./actor.ts";
 import type { Bus } from "./bus.ts";
 
 /** What the operator settled for all workstreams. */
@@ -61,33 +60,4 @@ export interface EngineServices extends TurnDependencies {
   deliver(delivery: Delivery): Promise<DeliverResult>;
   /** Tools of others; null when no server is configured. */
   external_servers: ExternalServers | null;
-}
-
-/** What an actor needs of the one who holds all of them. */
-export interface WorkstreamHost {
-  delegate(
-    parent: WorkstreamRow,
-    call_id: string,
-    request: DelegateRequest,
-    signal: AbortSignal,
-  ): Promise<DelegateResult>;
-  isStopping(): boolean;
-  stateChanged(actor: Workstream): void;
-  /** Shows on a workstream whose calls run whether one of them, or a sub-agent, waits for a person. */
-  showAttention(ws_id: string): void;
-  /** The `seq` with which the open turn began; 0 when none is open. */
-  turnSeqOf(ws_id: string): Promise<number>;
-  /** A turn is over, or left to the next start. */
-  turnEnded(actor: Workstream): void;
-}
-
-/** What a workstream is made from. */
-export interface WorkstreamParts {
-  row: WorkstreamRow;
-  entries: readonly JournalEntry[];
-  queued: MessageRow[];
-  /** Opens the folder that it works in; asked when it is first needed, since a channel may decide which. */
-  openWorkspace: () => Promise<Workspace>;
-  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
-  root_ws_id: string;
 }

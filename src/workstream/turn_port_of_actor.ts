@@ -5,11 +5,11 @@ import type { ModelSettings } from "../contracts/provider.ts";
 import type { PolicyInputs } from "../pipeline/policy.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { StatusEvent } from "../protocol/event.ts";
-import type { Workstream } from "./actor.ts";
+import type { LiveWorkstream } from "./live_workstream.ts";
 import { prepareContext, toolContext } from "./contexts.ts";
 
 /** What the turn loop sees of an actor. */
-export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort {
+export function createTurnPort(actor: LiveWorkstream, signal: AbortSignal): TurnPort {
   const { row, services, conversation } = actor;
   return {
     workstream: row,
@@ -55,13 +55,13 @@ export function createTurnPort(actor: Workstream, signal: AbortSignal): TurnPort
   };
 }
 
-function modelsOf(actor: Workstream): ModelSettings[] {
+function modelsOf(actor: LiveWorkstream): ModelSettings[] {
   const registry = actor.services.models();
   const own = actor.row.kind === "main" ? actor.row.model_alias : (registry.agent_alias ?? actor.row.model_alias);
   return modelChain(registry, own);
 }
 
-async function policyOf(actor: Workstream): Promise<PolicyInputs> {
+async function policyOf(actor: LiveWorkstream): Promise<PolicyInputs> {
   const { row, services } = actor;
   const { user_id } = row;
   const all = user_id === null ? [] : await services.store.approvals.grants({ user_id });
@@ -79,7 +79,7 @@ async function policyOf(actor: Workstream): Promise<PolicyInputs> {
   };
 }
 
-function statusOf(actor: Workstream, turn: TurnProgress): StatusEvent | null {
+function statusOf(actor: LiveWorkstream, turn: TurnProgress): StatusEvent | null {
   const { usage, started_at } = turn;
   if (usage === null) return null;
   const registry = actor.services.models();
