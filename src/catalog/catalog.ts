@@ -4,7 +4,8 @@ import type { ModelTool, ToolDefinition } from "../protocol/tool_definition.ts";
 import type { WorkstreamKind } from "../protocol/workstream.ts";
 import { ExternalRegistry } from "./external.ts";
 import { OfferCache, type Offer, type OfferRequest } from "./offer.ts";
-import { schemaCheck, type SchemaCheck } from "./schema_check.ts";
+import type { RegisteredTool } from "./registered_tool.ts";
+import { schemaCheck } from "./schema_check.ts";
 import {
   TOOL_SEARCH_DEFAULTS,
   TOOL_SEARCH_NAME,
@@ -18,15 +19,6 @@ export const OFFERED_TOOLS_MAX = 128;
 
 /** Deferred tools that go along with each request for a provider's own search; beyond it ours costs less. */
 const NATIVE_DEFERRED_MAX = 500;
-
-/** A tool that can be called: what a model is told, and the code behind it. */
-export interface RegisteredTool {
-  definition: ToolDefinition;
-  tool: Tool;
-  /** Null when the arguments satisfy the schema, else what is wrong in words. */
-  check: SchemaCheck;
-  built_in: boolean;
-}
 
 /** The sets that follow from the definitions, derived once at start. */
 export interface ToolSets {

@@ -1,6 +1,6 @@
 import type { ExternalServer, ExternalTools } from "../contracts/external_tools.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
-import type { RegisteredTool } from "./catalog.ts";
+import type { RegisteredTool } from "./registered_tool.ts";
 import { ToolIndex, type RankedName } from "./ranking.ts";
 import { lenientSchemaCheck } from "./schema_check.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { RegisteredTool } from "../catalog/catalog.ts";
+import type { RegisteredTool } from "../catalog/registered_tool.ts";
 import { schemaCheck } from "../catalog/schema_check.ts";
 import { parseArguments } from "./arguments.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
-import type { RegisteredTool } from "../catalog/catalog.ts";
+import type { RegisteredTool } from "../catalog/registered_tool.ts";
 import { repairObject } from "./repair.ts";
 
 /** `rescued`: the model did not write a JSON object; somebody must see what we made of it before it has an effect. */

@@ -1,4 +1,5 @@
-import type { Catalog, RegisteredTool } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { RegisteredTool } from "../catalog/registered_tool.ts";
 import { nearestNames } from "../lib/nearest.ts";
 import type { KeptCall } from "../contracts/store.ts";
 import type { PrepareContext } from "../contracts/tool.ts";

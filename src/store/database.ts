@@ -3,7 +3,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { explainFailure, StoreError } from "./errors.ts";
 import { migrate } from "./migrate.ts";
-import type { Migration } from "./migrations/index.ts";
+import type { Migration } from "./migrations/migration.ts";
 
 /** Milliseconds that a statement may stand still for another process; the writer waits longer, off the event loop. */
 const BUSY_TIMEOUT_MS = 10;

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { chmodSync, renameSync } from "node:fs";
 import { explainFailure, StoreError } from "./errors.ts";
-import type { Migration } from "./migrations/index.ts";
+import type { Migration } from "./migrations/migration.ts";
 
 /** Milliseconds to wait for another process that migrates the same file; a large store may take that long. */
 const MIGRATION_WAIT_MS = 30_000;

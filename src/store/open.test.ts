@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "./database.ts";
-import { MIGRATIONS, type Migration } from "./migrations/index.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import type { Migration } from "./migrations/migration.ts";
 import { openStore } from "./open.ts";
 import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
 

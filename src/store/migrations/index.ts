@@ -1,11 +1,5 @@
 import { initial } from "./0001_initial.ts";
+import type { Migration } from "./migration.ts";
 
-/** One step of the schema. Once released it never changes; what follows is a new one. */
-export interface Migration {
-  /** From 1, without gaps. */
-  version: number;
-  name: string;
-  sql: string;
-}
-
+/** All steps, in their order. */
 export const MIGRATIONS: readonly Migration[] = [initial];
