@@ -75,10 +75,9 @@ function withoutComments(file: SourceFile): string {
   return file.text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
 }
 
-/** Rings of files that load each other, each named once. Types load nothing. */
+/** Rings of files that need each other, each named once. A type that is needed counts: who reads one must read all. */
 export function cycles(files: readonly SourceFile[]): string[] {
-  const loads = (file: SourceFile): string[] => file.imports.flatMap((one) => (one.is_type ? [] : [one.target]));
-  const imports = new Map(files.map((file) => [file.path, loads(file)]));
+  const imports = new Map(files.map((file) => [file.path, file.imports.map(({ target }) => target)]));
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {

@@ -22,8 +22,6 @@ export interface Reference {
   /** A file of the repository, or the name of a package. */
   target: string;
   line: number;
-  /** Only types come from there: nothing is loaded. */
-  is_type: boolean;
 }
 
 /** Parses one file. Throws on text that is not TypeScript. */
@@ -32,15 +30,15 @@ export function parseSource(path: string, text: string): SourceFile {
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
   const imports: Reference[] = [];
   const mentions: string[] = [];
-  const refer = (node: { value: unknown; start: number } | null, is_type: boolean): void => {
+  const refer = (node: { value: unknown; start: number } | null): void => {
     if (typeof node?.value !== "string") return;
-    imports.push({ target: resolveTarget(path, node.value), line: lineAt(text, node.start), is_type });
+    imports.push({ target: resolveTarget(path, node.value), line: lineAt(text, node.start) });
   };
   new Visitor({
-    ImportDeclaration: (node) => refer(node.source, node.importKind === "type"),
-    ExportNamedDeclaration: (node) => refer(node.source, node.exportKind === "type"),
-    ExportAllDeclaration: (node) => refer(node.source, node.exportKind === "type"),
-    ImportExpression: (node) => refer(node.source.type === "Literal" ? node.source : null, false),
+    ImportDeclaration: (node) => refer(node.source),
+    ExportNamedDeclaration: (node) => refer(node.source),
+    ExportAllDeclaration: (node) => refer(node.source),
+    ImportExpression: (node) => refer(node.source.type === "Literal" ? node.source : null),
     TSImportType: (node) => refer(node.source, true),
     Literal(node) {
       if (typeof node.value === "string" && /^\.\.?\/.*\.ts$/.test(node.value)) {
