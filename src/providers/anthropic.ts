@@ -1,11 +1,10 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { ModelRequest, ModelSettings, Provider, ProviderEvent } from "../contracts/provider.ts";
+import type { ModelSettings } from "../contracts/provider.ts";
 import { AnthropicFold } from "./anthropic_fold.ts";
 import { ANTHROPIC_PROVIDER, anthropicBody } from "./anthropic_request.ts";
-import { runModelCall } from "./model_call.ts";
 import { fetchModelList } from "./model_list.ts";
 import { NO_TIMEOUT_MS, needsPatience, patientFetch } from "./patience.ts";
-import { loadPictures } from "./pictures.ts";
+import { createWireProvider } from "./wire_provider.ts";
 
 /** Clients by address and key: few, and each keeps its connections. */
 const clients = new Map<string, Anthropic>();
@@ -17,31 +16,20 @@ const API_VERSION = "2023-06-01";
 const LISTED_MAX = 1000;
 
 /** Anthropic's Messages API. */
-export const anthropic: Provider = {
+export const anthropic = createWireProvider({
   name: ANTHROPIC_PROVIDER,
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ProviderEvent> {
-    const { settings } = request;
-    return runModelCall({
-      signal,
-      stall_timeout_ms: settings.stall_timeout_ms,
-      api_key: settings.api_key,
-      fold: new AnthropicFold(request),
-      async prepare() {
-        await loadPictures(request);
-        return anthropicBody(request);
-      },
-      async send(body, ownSignal) {
-        const client = await anthropicClient(settings);
-        const headers = { "content-type": "application/json", accept: "text/event-stream" };
-        return client.post("/v1/messages", { body, headers, stream: true, signal: ownSignal }).asResponse();
-      },
-    });
+  body: anthropicBody,
+  async send(settings, body, signal) {
+    const client = await anthropicClient(settings);
+    const headers = { "content-type": "application/json", accept: "text/event-stream" };
+    return client.post("/v1/messages", { body, headers, stream: true, signal }).asResponse();
   },
-  listModels({ base_url, api_key }: Pick<ModelSettings, "base_url" | "api_key">, signal: AbortSignal) {
+  fold: (request) => new AnthropicFold(request),
+  listModels({ base_url, api_key }, signal) {
     const headers = { "x-api-key": api_key || "none", "anthropic-version": API_VERSION };
     return fetchModelList(`${withoutVersion(base_url)}/v1/models?limit=${LISTED_MAX}`, headers, signal);
   },
-};
+});
 
 /** The SDK adds /v1 itself; an address that has it already is meant kindly. */
 function withoutVersion(base_url: string): string {

@@ -39,7 +39,7 @@ export function parseSource(path: string, text: string): SourceFile {
     ExportNamedDeclaration: (node) => refer(node.source),
     ExportAllDeclaration: (node) => refer(node.source),
     ImportExpression: (node) => refer(node.source.type === "Literal" ? node.source : null),
-    TSImportType: (node) => refer(node.source, true),
+    TSImportType: (node) => refer(node.source),
     Literal(node) {
       if (typeof node.value === "string" && /^\.\.?\/.*\.ts$/.test(node.value)) {
         mentions.push(resolveTarget(path, node.value));
