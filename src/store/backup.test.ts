@@ -6,7 +6,7 @@ import { restoreStore } from "./backup.ts";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { openStore } from "./open.ts";
-import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 test("a backup taken while the store is written to is whole (REQ-STORE-017)", async () => {
   const folder = temporaryFolder();

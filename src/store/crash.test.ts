@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 const LOOP = `
 const { openStore } = await import(process.argv[1]);

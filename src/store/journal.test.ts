@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { join } from "node:path";
-import { AT, entry, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, entry, temporaryFolder, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 test("what was committed is read back word for word, private data apart (REQ-STORE-002)", async () => {
   const store = await temporaryStore();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AT, temporaryStore } from "./store_rig.ts";
+import { AT, temporaryStore } from "../../test/support/store_rig.ts";
 import type { SqliteStore } from "./open.ts";
 
 const LATER = "2026-02-01T00:00:00.000Z";

@@ -6,7 +6,7 @@ import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { openStore } from "./open.ts";
-import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 const SECOND: Migration = { version: 2, name: "second", sql: "create table second (x text) strict" };
 const BROKEN: Migration = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TokenRow } from "../contracts/store.ts";
 import type { ChannelRoute, PostedMessage } from "../protocol/channel.ts";
-import { AT, temporaryStore, user, userTurn, workstream } from "./store_rig.ts";
+import { AT, temporaryStore, user, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 const TOKEN: TokenRow = {
   token_id: "t1",

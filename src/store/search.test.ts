@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SqliteStore } from "./open.ts";
-import { AT, entry, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, entry, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 async function storeSaying(texts: readonly string[], user_id: string | null = "anna"): Promise<SqliteStore> {
   const store = await temporaryStore();

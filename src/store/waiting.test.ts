@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ApprovalRow, Change, MessageRow, NotificationRow, ReviewRow } from "../contracts/store.ts";
 import type { Grant } from "../protocol/approval.ts";
-import { AT, temporaryStore, workstream } from "./store_rig.ts";
+import { AT, temporaryStore, workstream } from "../../test/support/store_rig.ts";
 
 const MESSAGE: MessageRow = {
   msg_id: "m1",

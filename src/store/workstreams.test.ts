@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MessageRow } from "../contracts/store.ts";
-import { AT, temporaryStore, userTurn, workstream } from "./store_rig.ts";
+import { AT, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
 function queued(ws_id: string, msg_id: string): MessageRow {
   return {

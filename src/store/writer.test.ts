@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "./database.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { createSql } from "./sql.ts";
-import { AT, temporaryFolder, temporaryStore, workstream } from "./store_rig.ts";
+import { AT, temporaryFolder, temporaryStore, workstream } from "../../test/support/store_rig.ts";
 import { createWriter } from "./writer.ts";
 
 test("two stores on one file each write five hundred rows and none is lost (STOR-08, REQ-STORE-006)", async () => {

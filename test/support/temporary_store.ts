@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JournalEntry, Store, WorkstreamRow } from "../../src/contracts/store.ts";
+import type { Store } from "../../src/contracts/store.ts";
 import { openStore } from "../../src/store/index.ts";
+import { AT, userTurn, workstream } from "./store_rig.ts";
 
 export interface TemporaryStore {
   store: Store;
@@ -15,36 +16,12 @@ export interface TemporaryStore {
 export async function temporaryStore(): Promise<TemporaryStore> {
   const folder = mkdtempSync(join(tmpdir(), "turnstone-store-"));
   const store = await openStore({ path: join(folder, "turnstone.db") });
-  const at = "2026-01-02T03:04:05.678Z";
   return {
     store,
     async converse(ws_id, user_id, texts) {
-      const row: WorkstreamRow = {
-        ws_id,
-        name: `talk ${ws_id}`,
-        title: null,
-        alias: null,
-        kind: "main",
-        parent_ws_id: null,
-        parent_call_id: null,
-        user_id,
-        state: "idle",
-        turn_open: false,
-        model_alias: null,
-        auto_approve: false,
-        auto_approve_tools: [],
-        context_tokens: 0,
-        last_seq: 0,
-        message_count: 0,
-        created: at,
-        updated: at,
-        closed: null,
-      };
-      await store.workstreams.create(row);
-      const entries = texts.map((content, index): JournalEntry => {
-        return { ws_id, seq: index + 1, at, event: { type: "user_turn", content, client_send_ids: [] } };
-      });
-      await store.journal.commit({ ws_id, at, entries });
+      await store.workstreams.create(workstream(ws_id, { user_id, name: `talk ${ws_id}` }));
+      const entries = texts.map((content, index) => userTurn(ws_id, index + 1, content));
+      await store.journal.commit({ ws_id, at: AT, entries });
     },
     async remove() {
       await store.close();

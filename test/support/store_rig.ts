@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { JournalEntry, UserRow, WorkstreamRow } from "../contracts/store.ts";
-import type { KeptEvent } from "../protocol/event.ts";
-import { openStore, type SqliteStore } from "./open.ts";
+import type { JournalEntry, UserRow, WorkstreamRow } from "../../src/contracts/store.ts";
+import type { KeptEvent } from "../../src/protocol/event.ts";
+import { openStore, type SqliteStore } from "../../src/store/open.ts";
 
 /** For tests: the time at which everything happens unless a test says otherwise. */
 export const AT = "2026-01-02T03:04:05.678Z";
