@@ -1,6 +1,5 @@
 import { modelChain } from "../agent/models.ts";
 import { undecidedCalls } from "../agent/projection.ts";
-import { titleFor } from "../agent/title.ts";
 import type {
   ApproveRequest,
   ApproveResult,
@@ -24,6 +23,7 @@ import { settleApproval } from "./approvals.ts";
 import type { Bus } from "./bus.ts";
 import { runCommand } from "./commands/index.ts";
 import { dashboardRow } from "./dashboard.ts";
+import { newWorkstreamRow } from "./new_row.ts";
 import { WorkstreamRegistry } from "./registry.ts";
 import { settleReview } from "./reviews.ts";
 import { retryTurn, rewind } from "./rewind.ts";
@@ -31,12 +31,10 @@ import type { LiveWorkstream, WorkstreamHost } from "./live_workstream.ts";
 import type { EngineServices } from "./services.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { delegate } from "./sub_agents.ts";
+import { Titles } from "./titles.ts";
 
 /** Workstreams that recovery reads at once. */
 const RECOVERY_PARALLEL = 16;
-
-/** Turns after which a workstream without a title is asked to be named; a model that gives none by then gives none. */
-const TITLE_TURNS_MAX = 5;
 
 const UNKNOWN: EngineFailure = { ok: false, reason: "unknown", error: "Unknown workstream" };
 
@@ -45,8 +43,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   readonly bus: Bus;
   readonly #services: EngineServices;
   readonly #registry: WorkstreamRegistry;
-  /** Ends the call for a title: by the workstream that it names. */
-  readonly #titles = new Map<string, AbortController>();
+  readonly #titles = new Titles();
   #stopping = false;
 
   constructor(services: EngineServices) {
@@ -67,29 +64,17 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
       };
     }
     if (resume_ws !== undefined) return this.#resume(resume_ws);
-    const created = timestamp(clock);
     const ws_id = request.ws_id ?? newId();
-    const row: WorkstreamRow = {
+    const row = newWorkstreamRow({
       ws_id,
       name: request.name?.trim() || `ws-${ws_id.slice(0, 4)}`,
-      title: null,
-      alias: null,
       kind: "main",
-      parent_ws_id: null,
-      parent_call_id: null,
       user_id: request.user_id,
-      state: "idle",
-      turn_open: false,
       model_alias,
       auto_approve: request.auto_approve ?? false,
       auto_approve_tools: request.auto_approve_tools ?? [],
-      context_tokens: 0,
-      last_seq: 0,
-      message_count: 0,
-      created,
-      updated: created,
-      closed: null,
-    };
+      created: timestamp(clock),
+    });
     if (!(await store.workstreams.create(row))) {
       return { ok: false, reason: "taken", error: `A workstream with the id ${ws_id} exists already.` };
     }
@@ -260,7 +245,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   async stop(grace_ms: number): Promise<void> {
     this.#stopping = true;
-    for (const title of this.#titles.values()) title.abort();
+    this.#titles.stop();
     await Promise.all([...this.#registry.loaded()].map((actor) => actor.shutDown(grace_ms)));
     this.#registry.close();
   }
@@ -297,8 +282,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   stateChanged(actor: LiveWorkstream): void {
     const { ws_id, state, parent_ws_id, context_tokens } = actor.row;
-    // A model that does one thing at a time would make the turn wait for its title.
-    if (state === "thinking") this.#titles.get(ws_id)?.abort();
+    if (state === "thinking") this.#titles.giveWay(ws_id);
     const window = modelChain(this.#services.models(), actor.row.model_alias)[0]?.capabilities.context_window ?? 0;
     const context_ratio = window === 0 ? 0 : Math.round((context_tokens / window) * 1000) / 1000;
     this.bus.publishGlobal({ type: "ws_state", ws_id, state, tokens: context_tokens, context_ratio });
@@ -319,32 +303,6 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   }
 
   turnEnded(actor: LiveWorkstream): void {
-    const { row, conversation } = actor;
-    if (this.#stopping || row.kind !== "main" || row.title !== null || conversation.turn !== null) return;
-    if (!conversation.title_due || row.state !== "idle") return;
-    conversation.title_due = false;
-    this.#nameIt(actor).catch((error: unknown) => this.#services.log.warn("title.failed", { ws_id: row.ws_id, error }));
-  }
-
-  async #nameIt(actor: LiveWorkstream): Promise<void> {
-    const { row, conversation } = actor;
-    const settings = modelChain(this.#services.models(), row.model_alias)[0];
-    if (settings === undefined) return;
-    const abort = new AbortController();
-    this.#titles.set(row.ws_id, abort);
-    try {
-      const { text, usage } = await titleFor(conversation, row, settings, abort.signal, this.#services);
-      if (usage.length > 0) await actor.append({ entries: [], changes: usage });
-      // Somebody may have named it meanwhile.
-      if (text === null || row.title !== null || row.closed !== null) return;
-      await this.#services.store.workstreams.update(row.ws_id, { title: text });
-      row.title = text;
-      this.bus.publishGlobal({ type: "ws_rename", ws_id: row.ws_id, name: text });
-    } catch (error) {
-      if (!abort.signal.aborted) throw error;
-    } finally {
-      this.#titles.delete(row.ws_id);
-      conversation.title_due = row.title === null && conversation.turn_starts.length < TITLE_TURNS_MAX;
-    }
+    if (!this.#stopping) this.#titles.turnEnded(actor);
   }
 }

@@ -5,6 +5,7 @@ import { cut } from "../lib/cut.ts";
 import { newId } from "../lib/ids.ts";
 import type { Workstream } from "./actor.ts";
 import { finalWords, latestPlan } from "./final_words.ts";
+import { newWorkstreamRow } from "./new_row.ts";
 
 /** Characters of earlier words that a sub-agent is given: what it builds on must leave room for its work. */
 const CONTEXT_CHARACTERS_MAX = 60_000;
@@ -94,25 +95,16 @@ function childRow(
   kind: DelegateRequest["kind"],
   created: string,
 ): WorkstreamRow {
-  return {
+  return newWorkstreamRow({
     ws_id: newId(),
     name: `${parent.name}: ${kind}`,
-    title: null,
-    alias: null,
     kind,
     parent_ws_id: parent.ws_id,
     parent_call_id: call_id,
     user_id: parent.user_id,
-    state: "idle",
-    turn_open: false,
     model_alias: parent.model_alias,
     auto_approve: parent.auto_approve,
     auto_approve_tools: parent.auto_approve_tools,
-    context_tokens: 0,
-    last_seq: 0,
-    message_count: 0,
     created,
-    updated: created,
-    closed: null,
-  };
+  });
 }
