@@ -1,7 +1,7 @@
 import { cancelledResult } from "../pipeline/execute.ts";
 import type { ErrorEvent, KeptEvent } from "../protocol/event.ts";
 import { undecidedCalls } from "./projection.ts";
-import { endTurn } from "./turn.ts";
+import { endTurn } from "./turn_end.ts";
 import type { Change } from "../contracts/store.ts";
 import type { StreamBuffer, TurnPort } from "./turn_port.ts";
 
