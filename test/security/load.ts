@@ -37,6 +37,7 @@ async function main(): Promise<void> {
     for (let index = 0; index < READERS + DEAF_READERS; index += 1) {
       sockets.push(openReader(product, ids[index % ids.length] ?? "", index >= READERS));
     }
+    await Promise.all(sockets.map((socket) => opened(socket)));
     const talking = ids.map((ws_id) => keepTalking(product, ws_id, stop.signal));
     const report = await measure(product);
     stop.abort();
@@ -46,6 +47,11 @@ async function main(): Promise<void> {
     for (const socket of sockets) socket.destroy();
     await product.close();
   }
+}
+
+/** Resolves when the server has begun to answer; one that never reads leaves the answer where it is. */
+function opened(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once(socket.isPaused() ? "connect" : "data", () => resolve()));
 }
 
 function openReader({ server_url, token }: Product, ws_id: string, deaf: boolean): Socket {
