@@ -2,7 +2,7 @@ import { newPrefixedId } from "../lib/ids.ts";
 import { prepareCalls, type PreparedCall } from "../pipeline/prepare.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { ModelAnswer } from "./model_call.ts";
-import type { TurnProgress } from "./projection.ts";
+import type { TurnProgress } from "./conversation.ts";
 import { isLastCall } from "./turn_limit.ts";
 import type { Draft, TurnDependencies, TurnPort } from "./turn_port.ts";
 import { usageChange } from "./usage.ts";

@@ -3,7 +3,7 @@ import type { KeptCall } from "../contracts/store.ts";
 import { denialResult, executeCall, type CallResult } from "../pipeline/execute.ts";
 import { runScheduled } from "../pipeline/schedule.ts";
 import type { ToolCall } from "../protocol/message.ts";
-import type { Batch, TurnProgress } from "./projection.ts";
+import type { Batch, TurnProgress } from "./conversation.ts";
 import type { Draft, TurnDependencies, TurnPort } from "./turn_port.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Conversation } from "./projection.ts";
+import type { Conversation } from "./conversation.ts";
 import { offerFor } from "./request.ts";
 import { summarise } from "./summary.ts";
 import { countScale, estimateTokens, fixedTokens, messageTokens, tokensOf } from "./tokens.ts";

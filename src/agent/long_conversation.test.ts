@@ -12,7 +12,8 @@ import type { Tool } from "../contracts/tool.ts";
 import { createProviders } from "../providers/index.ts";
 import { editFileTool } from "../tools/edit_file.ts";
 import { readFileTool } from "../tools/read_file.ts";
-import { applyEntry, emptyConversation } from "./projection.ts";
+import { emptyConversation } from "./conversation.ts";
+import { applyEntry } from "./projection.ts";
 import { atRest, conversationRequests, player, SUMMARY, texts, turns, words } from "./testing/long_conversation.ts";
 
 const closers: (() => Promise<void>)[] = [];

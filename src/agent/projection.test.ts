@@ -5,7 +5,8 @@ import { echo, recorder } from "../../test/support/little_tools.ts";
 import { calls, says, ScriptedProvider, type Script } from "../../test/support/scripted_provider.ts";
 import type { Change, JournalEntry, Step, WorkstreamRow } from "../contracts/store.ts";
 import type { Message } from "../protocol/message.ts";
-import { applyEntry, emptyConversation, nextAction, type Conversation } from "./projection.ts";
+import { emptyConversation, type Conversation } from "./conversation.ts";
+import { applyEntry, nextAction } from "./projection.ts";
 
 const ADA = { user_id: "u1", name: "Ada" };
 const DECISIONS = ["yes", "yes", "no", "first_only", "cancel"] as const;

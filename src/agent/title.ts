@@ -2,7 +2,7 @@ import type { ModelSettings } from "../contracts/provider.ts";
 import type { Change, WorkstreamRow } from "../contracts/store.ts";
 import { textOf } from "../protocol/message.ts";
 import { ask, wholeText } from "./ask.ts";
-import type { Conversation } from "./projection.ts";
+import type { Conversation } from "./conversation.ts";
 import type { TurnDependencies } from "./turn_port.ts";
 import { usageChange } from "./usage.ts";
 

@@ -1,7 +1,7 @@
 import { estimateTokenCount } from "tokenx";
 import type { Message } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
-import type { Conversation } from "./projection.ts";
+import type { Conversation } from "./conversation.ts";
 
 /** A picture costs about this much with either vendor, whatever its bytes. */
 const IMAGE_TOKENS = 1500;

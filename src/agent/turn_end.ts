@@ -2,7 +2,7 @@ import type { KeptEvent } from "../protocol/event.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import { reasonForOverflow } from "./compaction.ts";
 import type { ModelCallResult } from "./model_call.ts";
-import type { TurnProgress } from "./projection.ts";
+import type { TurnProgress } from "./conversation.ts";
 import type { TurnDependencies, TurnPort } from "./turn_port.ts";
 
 /** Ends a turn whose models did not answer. */

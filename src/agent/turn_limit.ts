@@ -1,5 +1,5 @@
 import { textOf } from "../protocol/message.ts";
-import type { TurnProgress } from "./projection.ts";
+import type { TurnProgress } from "./conversation.ts";
 import { endTurn } from "./turn_end.ts";
 import type { TurnDependencies, TurnPort } from "./turn_port.ts";
 

@@ -7,7 +7,7 @@ import type { StreamRedactor } from "../lib/redact_stream.ts";
 import type { EphemeralEvent, KeptEvent, StatusEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import type { ModelCallDependencies } from "./model_call.ts";
-import type { Conversation, TurnProgress } from "./projection.ts";
+import type { Conversation, TurnProgress } from "./conversation.ts";
 
 /**
  * Entries that are to be written together, with what changes along with them. Times and sequence numbers that are

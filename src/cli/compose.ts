@@ -18,7 +18,6 @@ import { createSandbox, type Isolation } from "../tools/sandbox.ts";
 import type { SqliteStore } from "../store/index.ts";
 import { Bus } from "../workstream/bus.ts";
 import { createDelivery } from "../workstream/delivery.ts";
-import { tellWhenDone } from "../workstream/done_notice.ts";
 import { WorkstreamEngine } from "../workstream/engine.ts";
 import type { EngineServices, EngineSettings } from "../workstream/services.ts";
 import { servicesWithCrashPoints, storeWithCrashPoints, toolsWithCrashPoints } from "./crash_points.ts";
@@ -83,7 +82,6 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     deliver: createDelivery({ store, clock, log, jwt_secret, redact }),
     external_servers: servers,
   };
-  if (config.notify.on_done === "dm") tellWhenDone(services);
   const engine = new WorkstreamEngine(servicesWithCrashPoints(services));
   const probing = new AbortController();
   return {
@@ -162,6 +160,7 @@ function engineSettings(config: Config, isolation: Isolation): EngineSettings {
     tool_timeout_s: tools.timeout,
     truncation: tools.truncation === 0 ? null : tools.truncation,
     agent_max_turns: tools.agent_max_turns,
+    tell_owner_when_done: config.notify.on_done === "dm",
     instructions: session.instructions === "" ? null : session.instructions,
     get sandbox() {
       return isolation.sandbox;

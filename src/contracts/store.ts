@@ -38,6 +38,8 @@ export interface PrivateData {
   expanded_tools?: string[];
   /** Text of attachments that the model reads along with a `user_turn`. */
   attached_text?: string;
+  /** With an `info` in an open turn: the `user_id` of whoever wants to be told of its end. */
+  tell_when_done?: string;
   /** With a compaction: reading the journal from after this `seq` gives the same conversation as reading all of it. */
   replay_after_seq?: number;
 }

@@ -1,5 +1,6 @@
 import { cancelTurn } from "../agent/cancel.ts";
-import { applyEntry, emptyConversation, type Conversation } from "../agent/projection.ts";
+import { emptyConversation, type Conversation } from "../agent/conversation.ts";
+import { applyEntry } from "../agent/projection.ts";
 import { runTurn } from "../agent/turn.ts";
 import { isShutdown, TurnAborted, type Draft } from "../agent/turn_port.ts";
 import type { CancelAnswer } from "../protocol/workstream.ts";

@@ -1,6 +1,7 @@
 import type { ApproveRequest, ApproveResult } from "../contracts/engine.ts";
 import type { Change, KeptCall } from "../contracts/store.ts";
-import { undecidedCalls, type Batch } from "../agent/projection.ts";
+import type { Batch } from "../agent/conversation.ts";
+import { undecidedCalls } from "../agent/projection.ts";
 import { newPrefixedId } from "../lib/ids.ts";
 import { permits } from "../pipeline/covers.ts";
 import { timestamp } from "../lib/clock.ts";

@@ -1,55 +1,126 @@
 import { afterEach, expect, test } from "vitest";
-import { startEngine } from "../../test/support/engine_rig.ts";
-import { says } from "../../test/support/scripted_provider.ts";
+import { startEngine, type EngineRig, type EngineRigOptions } from "../../test/support/engine_rig.ts";
+import { says, ScriptedProvider } from "../../test/support/scripted_provider.ts";
 import { systemClock } from "../lib/clock.ts";
-import { silentLog } from "../lib/log.ts";
-import { tellWhenDone } from "./done_notice.ts";
 import type { Delivery } from "./services.ts";
 
-let close = (): Promise<void> => Promise.resolve();
-afterEach(() => close());
+const ADA = { user_id: "u1", name: "Ada" };
 
-/** A turn that takes `minutes` by the clock; answers what was delivered. */
-async function turnOf(minutes: number): Promise<Delivery[]> {
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+interface Bench {
+  rig: EngineRig;
+  ws_id: string;
+  delivered: Delivery[];
+  /** Moves the clock on. */
+  pass(minutes: number): void;
+  /** Resolves when something was delivered. */
+  delivery: Promise<void>;
+}
+
+async function start(options: EngineRigOptions = {}, known_ws_id?: string): Promise<Bench> {
   let shift = 0;
-  const clock = { ...systemClock, now: () => Date.now() + shift };
-  const rig = await startEngine({ clock });
-  close = rig.close;
-  const created = new Date().toISOString();
-  const user = { user_id: "u1", username: "ada", display_name: "Ada", password_hash: null, scopes: "write", created };
-  await rig.store.users.create(user);
   const delivered: Delivery[] = [];
-  const { promise, resolve } = Promise.withResolvers<void>();
-  tellWhenDone({
-    bus: rig.bus,
-    store: rig.store,
-    log: silentLog,
-    deliver: (delivery) => {
-      delivered.push(delivery);
+  const { promise: delivery, resolve } = Promise.withResolvers<void>();
+  const rig = await startEngine({
+    clock: { ...systemClock, now: () => Date.now() + shift },
+    deliver: () => (one) => {
+      delivered.push(one);
       resolve();
-      return Promise.resolve({ ok: true, notification_id: delivery.notification_id, deliveries: [] });
+      return Promise.resolve({ ok: true, notification_id: one.notification_id, deliveries: [] });
     },
+    ...options,
   });
-  const workstream = await rig.engine.create({ user_id: "u1", name: "the long one" });
-  if (!workstream.ok) throw new Error(workstream.error);
-  const ws = rig.watch(workstream.workstream.ws_id);
+  closing.push(() => rig.close());
+  return {
+    rig,
+    ws_id: known_ws_id ?? (await openLongOne(rig)),
+    delivered,
+    pass: (minutes) => (shift += minutes * 60_000),
+    delivery,
+  };
+}
+
+async function openLongOne(rig: EngineRig): Promise<string> {
+  const created = new Date().toISOString();
+  const user = { username: "ada", display_name: "Ada", password_hash: null, scopes: "write", created };
+  await rig.store.users.create({ ...user, user_id: "u1" });
+  const opened = await rig.engine.create({ user_id: "u1", name: "the long one" });
+  if (!opened.ok) throw new Error(opened.error);
+  return opened.workstream.ws_id;
+}
+
+/** A turn that takes `minutes` by the clock; answers what was delivered once all is at rest. */
+async function turnOf(minutes: number, tell_owner_when_done: boolean): Promise<Delivery[]> {
+  const { rig, ws_id, delivered, pass } = await start({ settings: { tell_owner_when_done } });
+  const ws = rig.watch(ws_id);
   rig.provider.script(async function* () {
-    shift = minutes * 60_000;
+    pass(minutes);
     yield* says("Done.");
   });
   await ws.say("go");
   await ws.turnEnded();
-  if (minutes >= 5) await promise;
+  await ws.say("and again");
+  await ws.turnEnded(2);
   return delivered;
 }
 
-test("a turn longer than five minutes tells its owner once", async () => {
-  const delivered = await turnOf(7);
+test("a turn longer than five minutes tells its owner once, where the settings say so", async () => {
+  const delivered = await turnOf(7, true);
   expect(delivered).toHaveLength(1);
   expect(delivered[0]).toMatchObject({ target: { username: "ada" } });
-  expect(delivered[0]?.message).toMatch(/has finished after 7 minutes/);
+  expect(delivered[0]?.message).toBe('"the long one" has finished after 7 minutes. Answer here to go on.');
 });
 
-test("a short turn tells nobody", async () => {
-  expect(await turnOf(1)).toEqual([]);
+test("a short turn tells nobody, and neither does a long one without the setting", async () => {
+  expect(await turnOf(1, true)).toEqual([]);
+  expect(await turnOf(7, false)).toEqual([]);
+});
+
+test("whoever asks while a turn runs is told of its end, however long it took, and of no later one", async () => {
+  const { rig, ws_id, delivered, delivery } = await start();
+  const ws = rig.watch(ws_id);
+  const { promise: asked, resolve: goOn } = Promise.withResolvers<void>();
+  rig.provider.script(async function* () {
+    await asked;
+    yield* says("Done.");
+  });
+  await ws.say("go");
+  expect(await rig.engine.command(ws_id, "/done", ADA)).toMatchObject({
+    output: "Ada is told by DM when this is done.",
+  });
+  expect(await rig.engine.command(ws_id, "/done", ADA)).toMatchObject({ ok: true });
+  goOn();
+  await delivery;
+  await ws.turnEnded();
+  await ws.say("and again");
+  await ws.turnEnded(2);
+  expect(delivered.map(({ target, message }) => [target, message])).toEqual([
+    [{ username: "ada" }, '"the long one" has finished after less than a minute. Answer here to go on.'],
+  ]);
+});
+
+test("the wish to be told outlives a crash", async () => {
+  const first = await start();
+  first.rig.provider.script(async function* (_request, signal) {
+    await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    yield* says("Never said.");
+  });
+  const ws = first.rig.watch(first.ws_id);
+  await ws.say("go");
+  await first.rig.engine.command(first.ws_id, "/done", ADA);
+  await first.rig.crash();
+  const provider = new ScriptedProvider().script(says("Done after all."));
+  const second = await start({ folder: first.rig.folder, provider }, first.ws_id);
+  await second.rig.engine.recover();
+  await second.delivery;
+  expect(second.delivered.map(({ target }) => target)).toEqual([{ username: "ada" }]);
+});
+
+test("nobody can ask to be told of a turn that is over", async () => {
+  const { rig, ws_id } = await start();
+  expect(await rig.engine.command(ws_id, "/done", ADA)).toMatchObject({ output: "Nothing is running." });
 });

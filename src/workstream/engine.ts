@@ -23,6 +23,7 @@ import { settleApproval } from "./approvals.ts";
 import type { Bus } from "./bus.ts";
 import { runCommand } from "./commands/index.ts";
 import { dashboardRow } from "./dashboard.ts";
+import { tellOfEnd } from "./done_notice.ts";
 import { newWorkstreamRow } from "./new_row.ts";
 import { WorkstreamRegistry } from "./registry.ts";
 import { settleReview } from "./reviews.ts";
@@ -303,6 +304,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   }
 
   turnEnded(actor: LiveWorkstream): void {
+    tellOfEnd(actor);
     if (!this.#stopping) this.#titles.turnEnded(actor);
   }
 }

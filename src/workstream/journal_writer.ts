@@ -1,5 +1,6 @@
 import type { Draft } from "../agent/turn_port.ts";
-import { applyEntry, type Conversation } from "../agent/projection.ts";
+import type { Conversation } from "../agent/conversation.ts";
+import { applyEntry } from "../agent/projection.ts";
 import type { Change, JournalEntry, Step, Store, WorkstreamRow } from "../contracts/store.ts";
 import { timestamp, type Clock } from "../lib/clock.ts";
 

@@ -1,4 +1,4 @@
-import type { Conversation } from "../agent/projection.ts";
+import type { Conversation } from "../agent/conversation.ts";
 import type { Draft } from "../agent/turn_port.ts";
 import type { WorkstreamRow } from "../contracts/store.ts";
 import type { DelegateRequest, DelegateResult } from "../contracts/tool.ts";

@@ -24,6 +24,8 @@ export interface EngineSettings {
   truncation: number | null;
   agent_max_turns: number;
   instructions: string | null;
+  /** Whether the owner of a workstream is told by DM that a long turn of it has ended. */
+  tell_owner_when_done: boolean;
   sandbox: { name: string } | null;
 }
 

@@ -1,5 +1,5 @@
 import { costOfAll, modelChain } from "../agent/models.ts";
-import type { TurnProgress } from "../agent/projection.ts";
+import type { TurnProgress } from "../agent/conversation.ts";
 import { isShutdown, type TurnPort } from "../agent/turn_port.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
 import type { PolicyInputs } from "../pipeline/policy.ts";

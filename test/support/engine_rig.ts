@@ -200,6 +200,7 @@ function servicesOf(
       tool_timeout_s: 120,
       truncation: null,
       agent_max_turns: 50,
+      tell_owner_when_done: false,
       instructions: null,
       sandbox: null,
       ...options.settings,

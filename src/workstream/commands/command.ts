@@ -1,3 +1,4 @@
+import type { PrivateData } from "../../contracts/store.ts";
 import type { DecidedBy } from "../../protocol/approval.ts";
 import type { Workstream } from "../actor.ts";
 
@@ -9,6 +10,12 @@ export interface CommandInput {
   by: DecidedBy;
 }
 
+/** What people read, and what its entry keeps for the engine. */
+export interface CommandOutput {
+  message: string;
+  private: PrivateData;
+}
+
 /** One slash command: a leaf. */
 export interface Command {
   name: string;
@@ -16,5 +23,5 @@ export interface Command {
   usage: string;
   summary: string;
   /** What people read; a refusal is a sentence like any other answer. */
-  run(input: CommandInput): Promise<string>;
+  run(input: CommandInput): Promise<string | CommandOutput>;
 }

@@ -5,6 +5,7 @@ import type { Workstream } from "../actor.ts";
 import { clear } from "./clear.ts";
 import type { Command } from "./command.ts";
 import { compact } from "./compact.ts";
+import { done } from "./done.ts";
 import { grants } from "./grants.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
@@ -31,7 +32,10 @@ const stop: Command = {
 
 /** All slash commands; the order is that of `/help`. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [help, status, stop, model, memory, mcp, compact, clear, title, grants].map((command) => [command.name, command]),
+  [help, status, stop, done, model, memory, mcp, compact, clear, title, grants].map((command) => [
+    command.name,
+    command,
+  ]),
 );
 
 /** Runs a slash command. Its output is an `info` entry, and the answer too. */
@@ -49,7 +53,9 @@ export async function runCommand(
   }
   await actor.surroundings.open();
   const text = line.trim().replace(/^\/?\S+\s*/, "");
-  const output = actor.services.redact(await command.run({ actor, words, text, by }));
-  await actor.append({ entries: [{ event: { type: "info", message: output } }] });
+  const said = await command.run({ actor, words, text, by });
+  const { message, private: kept } = typeof said === "string" ? { message: said, private: {} } : said;
+  const output = actor.services.redact(message);
+  await actor.append({ entries: [{ event: { type: "info", message: output }, private: kept }] });
   return { ok: true, output };
 }
