@@ -16,7 +16,7 @@ import { memoryCommand } from "./memory.ts";
 import { planButtons, planChangesButton, planChangesForm } from "./plan.ts";
 import { retryButton, retryCommand } from "./retry.ts";
 import { compactCommand, mcpCommand, modelCommand } from "./session.ts";
-import { closeCommand, inviteButton, inviteForm, statusCommand } from "./status.ts";
+import { closeCommand, inviteButton, inviteForm, statusCommand, tellWhenDoneButton } from "./status.ts";
 import { stopButton, stopCommand } from "./stop.ts";
 
 /** Everything that people can press, fill in or command. */
@@ -41,6 +41,7 @@ const INTERACTIONS: readonly Interaction[] = [
   askAboutCommand,
   askAboutForm,
   statusCommand,
+  tellWhenDoneButton,
   inviteButton,
   inviteForm,
   closeCommand,

@@ -1,6 +1,6 @@
 import { plainText } from "../render/defuse.ts";
 import { countText } from "../render/figures.ts";
-import { textView } from "../render/view.ts";
+import { textView, type Button } from "../render/view.ts";
 import { inWorkstream, pressedId, tell, tellRefusal, workstreamOfPress } from "./common.ts";
 import { command, interaction } from "./interaction.ts";
 
@@ -28,12 +28,26 @@ export const statusCommand = command(
       `-# Workstream \`${row.ws_id}\``,
     ];
     const view = textView(lines.join("\n"));
-    await press.answer(
-      { ...view, buttons: [{ kind: "press", id: `invite:${row.ws_id}`, label: "Invite someone…", style: "neutral" }] },
-      { private: true },
-    );
+    const button = (id: string, label: string): Button => ({ kind: "press", id, label, style: "neutral" });
+    const is_busy = row.state !== "idle" && row.state !== "error";
+    const buttons = [
+      ...(is_busy ? [button(`tell_when_done:${row.ws_id}`, "Tell me when done")] : []),
+      button(`invite:${row.ws_id}`, "Invite someone…"),
+    ];
+    await press.answer({ ...view, buttons }, { private: true });
   },
 );
+
+/** "Tell me when done": the server sends a DM at the end of the turn that runs. */
+export const tellWhenDoneButton = interaction({
+  parse: (press) => pressedId(press, "button", ["tell_when_done"]),
+  async run(gateway, press, { subject }) {
+    await press.defer({ private: true });
+    const answer = await gateway.server.command(press.person, subject, "/done");
+    if (answer.ok) await tell(press, plainText(answer.value.output ?? "Done."));
+    else await tellRefusal(gateway, press, answer);
+  },
+});
 
 /** "Invite someone…" opens a form. */
 export const inviteButton = interaction({

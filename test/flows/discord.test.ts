@@ -66,6 +66,26 @@ test("a press that comes too late learns who was first, and when", async () => {
   expect(Date.parse(String(late.body["decided_at"]))).toBeGreaterThan(0);
 }, 60_000);
 
+test("whoever presses Tell me when done is told once, by DM, when the turn has ended", async () => {
+  const { practice, model } = product;
+  const ada = practice.as("Ada");
+  const { reply: held, open } = reply.gate(reply.text("That took long."));
+  model.script([held, reply.text("And this did not.")]);
+  ada.say(thread, "think hard");
+  await practice.waitFor(() => model.requests.at(-1)?.last_user_text.includes("think hard"));
+  await ada.slash(thread, "status");
+  const card = await practice.waitFor(() =>
+    ada.sees(thread).find((one) => practice.messageAsText(one).includes("[Tell me when done]")),
+  );
+  await ada.press(card, "Tell me when done");
+  await adaSees("Ada is told by DM when this is done.");
+  open();
+  await practice.waitFor(() => practice.dmAsText("Ada").includes("has finished after less than a minute"));
+  ada.say(thread, "and now");
+  await adaSees("And this did not.");
+  expect(practice.dmAsText("Ada").match(/has finished/g)).toHaveLength(1);
+}, 60_000);
+
 test("a deleted thread ends its conversation and its owner is told", async () => {
   const { practice } = product;
   practice.admin.deleteChannel(thread);
