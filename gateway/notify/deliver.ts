@@ -17,17 +17,18 @@ export type Deliver = (request: NotifyRequest) => Promise<NotificationDelivery[]
 export function createDeliver(gateway: Gateway): Deliver {
   const sent = createRecent<Promise<NotificationDelivery>>(REMEMBERED_MAX);
   const once = (request: NotifyRequest, place: Place): Promise<NotificationDelivery> => {
-    if (request.notification_id === undefined) return deliverInTime(gateway, request, place);
+    if (request.notification_id === undefined) return inTime(gateway, place, deliverTo(gateway, request, place));
     const key = `${request.notification_id}/${place.channel_type}/${place.id}`;
     const before = sent.get(key);
-    if (before !== undefined) return before;
-    const delivery = deliverInTime(gateway, request, place).then((result) => {
+    // One that is still on its way is waited for again, not sent again.
+    if (before !== undefined) return inTime(gateway, place, before);
+    const delivery = deliverTo(gateway, request, place).then((result) => {
       // What failed may be tried again under the same name.
       if (result.status !== "sent") sent.delete(key);
       return result;
     });
     sent.set(key, delivery);
-    return delivery;
+    return inTime(gateway, place, delivery);
   };
   return async (request) => {
     const places = await placesOf(gateway, request.target);
@@ -53,25 +54,33 @@ async function placesOf({ server }: Gateway, target: NotificationTarget): Promis
   }));
 }
 
-async function deliverInTime(gateway: Gateway, request: NotifyRequest, place: Place): Promise<NotificationDelivery> {
+async function deliverTo(gateway: Gateway, request: NotifyRequest, place: Place): Promise<NotificationDelivery> {
   const { channel_type, id: channel_id } = place;
   const named = { channel_type, channel_id };
   if (channel_type !== gateway.adapter.channel_type) return { ...named, status: "no_adapter" };
   if (!/^\d{1,20}$/.test(channel_id)) {
     return { ...named, status: "failed", reason: "This is no id of a channel or person." };
   }
-  const late = new AbortController();
-  const timeout = gateway.clock.sleep(DELIVERY_TIMEOUT_MS, late.signal).then(
-    (): NotificationDelivery => ({ ...named, status: "timeout" }),
-    () => null,
-  );
-  const delivered = deliver(gateway, request, place).catch((error: unknown): NotificationDelivery => {
+  return deliver(gateway, request, place).catch((error: unknown): NotificationDelivery => {
     gateway.log.error("notification.failed", { error: error as Error });
     return { ...named, status: "failed", reason: "It could not be delivered." };
   });
-  const first = await Promise.race([delivered, timeout]);
+}
+
+/** What became of a delivery, or that it takes too long to wait for. */
+async function inTime(
+  { clock }: Gateway,
+  { channel_type, id: channel_id }: Place,
+  delivery: Promise<NotificationDelivery>,
+): Promise<NotificationDelivery> {
+  const late = new AbortController();
+  const timeout = clock.sleep(DELIVERY_TIMEOUT_MS, late.signal).then(
+    (): NotificationDelivery => ({ channel_type, channel_id, status: "timeout" }),
+    () => null,
+  );
+  const first = await Promise.race([delivery, timeout]);
   late.abort();
-  return first ?? delivered;
+  return first ?? delivery;
 }
 
 async function deliver(gateway: Gateway, request: NotifyRequest, place: Place): Promise<NotificationDelivery> {

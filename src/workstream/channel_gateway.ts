@@ -11,8 +11,11 @@ const CAUSE_CHARACTERS_MAX = 500;
 
 export type GatewayAnswer =
   | { ok: true; deliveries: NotificationDelivery[] }
-  /** `cause` is for the log alone. `unknown`: it may have delivered before it fell silent. */
-  | { ok: false; cause: string; unknown: boolean };
+  /**
+   * `cause` is for the log alone. `unknown`: it may have delivered before it fell silent; `busy`: it takes no more at
+   * the moment.
+   */
+  | { ok: false; cause: string; outcome: "refused" | "unknown" | "busy" };
 
 /** Where a gateway takes notifications; null for a registered address that is not of HTTP. */
 export function notifyUrl(gateway_url: string): string | null {
@@ -38,9 +41,10 @@ export async function postNotification(
     });
     const text = await boundedText(response);
     if (response.status === 200) return deliveriesIn(text);
-    return { ok: false, cause: `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}`, unknown: false };
+    const cause = `HTTP ${response.status}: ${text.slice(0, CAUSE_CHARACTERS_MAX)}`;
+    return { ok: false, cause, outcome: response.status === 429 ? "busy" : "refused" };
   } catch (error) {
-    return { ok: false, cause: describeError(error), unknown: mayHaveArrived(error) };
+    return { ok: false, cause: describeError(error), outcome: mayHaveArrived(error) ? "unknown" : "refused" };
   }
 }
 
@@ -72,7 +76,7 @@ async function boundedText(response: Response): Promise<string> {
 function deliveriesIn(text: string): GatewayAnswer {
   const body: unknown = JSON.parse(text);
   const results = isJsonObject(body) ? body["results"] : undefined;
-  if (!Array.isArray(results)) return { ok: false, cause: "The answer holds no list of results.", unknown: false };
+  if (!Array.isArray(results)) return { ok: false, cause: "The answer holds no list of results.", outcome: "refused" };
   return { ok: true, deliveries: results.flatMap(deliveryIn) };
 }
 

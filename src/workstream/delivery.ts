@@ -13,7 +13,7 @@ import {
   type NotificationDelivery,
   type NotifyRequest,
 } from "../protocol/notification.ts";
-import { notifyUrl, postNotification } from "./channel_gateway.ts";
+import { notifyUrl, postNotification, type GatewayAnswer } from "./channel_gateway.ts";
 import type { Delivery } from "./services.ts";
 
 /** A turn that has more to say to people should say it in its answer. */
@@ -26,6 +26,9 @@ const WAIT_FACTOR = 3;
 
 /** Where a gateway broke off it is given the time of a restart: it finds out whether it had delivered. */
 const RETRIES_WHILE_UNKNOWN = 5;
+
+/** Where it has more than it can do, its pace is no fault of this notification: some minutes' worth of others go first. */
+const RETRIES_WHILE_BUSY = 20;
 const WAIT_MS_MAX = 9000;
 
 /** For one gateway; its own limit is below that, so that a slow platform is reported and not cut off. */
@@ -111,28 +114,29 @@ function firstCharacters(text: string, count: number): string {
 
 class NotDelivered extends Error {}
 
-/** The attempts at one notification. */
+/** What came of the attempts at one notification. */
 interface Attempts {
   /** What the gateway that sent it reported; empty after the last attempt. */
   deliveries: NotificationDelivery[];
   /** A gateway broke off in one of them, and no later one told what became of it. */
   unknown: boolean;
+  /** A gateway took no more in the last of them. */
+  busy: boolean;
 }
 
 async function attempts(row: NotificationRow, signal: AbortSignal, options: DeliveryOptions): Promise<Attempts> {
-  const progress: Attempts = { deliveries: [], unknown: false };
+  const progress: Attempts = { deliveries: [], unknown: false, busy: false };
   try {
     const deliveries = await pRetry(() => attempt(row, signal, options, progress), {
-      retries: RETRIES_WHILE_UNKNOWN,
+      retries: RETRIES_WHILE_BUSY,
       minTimeout: options.first_wait_ms ?? FIRST_WAIT_MS,
       maxTimeout: WAIT_MS_MAX,
       factor: WAIT_FACTOR,
       randomize: false,
       signal,
-      shouldRetry: ({ error, attemptNumber }) =>
-        error instanceof NotDelivered && (attemptNumber <= RETRIES || progress.unknown),
+      shouldRetry: ({ error, attemptNumber }) => error instanceof NotDelivered && attemptNumber <= retriesOf(progress),
     });
-    return { deliveries, unknown: false };
+    return { deliveries, unknown: false, busy: false };
   } catch (error) {
     // A stop leaves the row open: the next start takes it up. All else gives the place back.
     if (isShutdown(signal)) throw error;
@@ -140,6 +144,11 @@ async function attempts(row: NotificationRow, signal: AbortSignal, options: Deli
     await options.store.notifications.settle(row.notification_id, "failed", []);
     throw error;
   }
+}
+
+function retriesOf({ unknown, busy }: Attempts): number {
+  if (busy) return RETRIES_WHILE_BUSY;
+  return unknown ? RETRIES_WHILE_UNKNOWN : RETRIES;
 }
 
 async function attempt(
@@ -161,10 +170,12 @@ async function attempt(
     lifetime_s: TOKEN_LIFETIME_S,
   } as const;
   const token = await mintJwt(secret, clock, claims);
+  progress.busy = false;
   for (const gateway of gateways.slice(0, GATEWAYS_PER_ATTEMPT_MAX)) {
     const answer = await askGateway(gateway, token, row, signal, options);
-    if (isSent(answer.deliveries)) return answer.deliveries;
-    progress.unknown ||= answer.unknown;
+    if (answer.ok) return answer.deliveries;
+    progress.unknown ||= answer.outcome === "unknown";
+    progress.busy ||= answer.outcome === "busy";
   }
   throw new NotDelivered("No gateway delivered the notification.");
 }
@@ -175,24 +186,21 @@ async function askGateway(
   row: NotificationRow,
   signal: AbortSignal,
   options: DeliveryOptions,
-): Promise<Attempts> {
+): Promise<GatewayAnswer> {
   const { notification_id } = row;
   const endpoint = notifyUrl(url);
   if (endpoint === null) {
-    options.log.warn("notification.gateway_skipped", {
-      notification_id,
-      service_id,
-      cause: "Its address is not of http or https.",
-    });
-    return { deliveries: [], unknown: false };
+    const cause = "Its address is not of http or https.";
+    options.log.warn("notification.gateway_skipped", { notification_id, service_id, cause });
+    return { ok: false, cause, outcome: "refused" };
   }
   const timeout = AbortSignal.timeout(options.request_timeout_ms ?? REQUEST_TIMEOUT_MS);
   const answer = await postNotification(endpoint, token, requestOf(row), AbortSignal.any([signal, timeout]));
   signal.throwIfAborted();
-  if (answer.ok && isSent(answer.deliveries)) return { deliveries: answer.deliveries, unknown: false };
+  if (answer.ok && isSent(answer.deliveries)) return answer;
   const cause = answer.ok ? JSON.stringify(answer.deliveries) : answer.cause;
   options.log.warn("notification.gateway_failed", { notification_id, service_id, url, cause });
-  return { deliveries: [], unknown: !answer.ok && answer.unknown };
+  return answer.ok ? { ok: false, cause, outcome: "refused" } : answer;
 }
 
 function requestOf({ notification_id, ws_id, target, title, message }: NotificationRow): NotifyRequest {
