@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { JWT_SECRET, startBench, until, type Bench } from "../testing/bench.ts";
@@ -33,18 +35,34 @@ async function token({
   return jwt.sign(new TextEncoder().encode(secret));
 }
 
-async function notify(bench: Bench, body: unknown, bearer?: string): Promise<{ status: number; body: Answer }> {
+interface Answered {
+  status: number;
+  body: Answer;
+  /** Seconds. */
+  retry_after: number;
+}
+
+async function notify(bench: Bench, body: unknown, bearer?: string): Promise<Answered> {
   const response = await fetch(`http://127.0.0.1:${bench.gateway.port}/v1/api/notify`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${bearer ?? (await token())}` },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
-  return { status: response.status, body: (await response.json()) as Answer };
+  const retry_after = Number(response.headers.get("retry-after") ?? 0);
+  return { status: response.status, body: (await response.json()) as Answer, retry_after };
 }
 
 interface Answer {
   error?: string;
   results?: { status: string; channel_id: string; message_id?: string; message_ids?: string[] }[];
+}
+
+/** What is in use once nothing can be collected any more. */
+function heapBytes(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect === "function") collect();
+  return process.memoryUsage().heapUsed;
 }
 
 // REQ-NOTIFY-001
@@ -98,6 +116,32 @@ test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10, REQ-NO
   const none = `${btoa(JSON.stringify({ alg: "none" }))}.${btoa(JSON.stringify({ sub: "x" }))}.`;
   expect((await notify(bench, body, none)).status).toBe(401);
 });
+
+test("a thousand requests a second are told to wait, cost no memory, and keep nobody out afterwards", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const bearer = await token();
+  const body = { target: { username: "nobody" }, message: "x".repeat(2000) };
+  let refused = 0;
+  const flood = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      for (const answer of await Promise.all(Array.from({ length: 1000 }, () => notify(bench, body, bearer)))) {
+        if (answer.status === 404) continue;
+        expect(answer).toMatchObject({ status: 429, retry_after: 1 });
+        refused += 1;
+      }
+    }
+  };
+  await flood(2);
+  const before = heapBytes();
+  await flood(4);
+  expect(refused).toBeGreaterThan(5000);
+  expect(heapBytes() - before).toBeLessThan(4 * 1024 * 1024);
+  const served = async (): Promise<boolean> =>
+    (await notify(bench, { target: { username: "ada" }, message: "still here" })).status === 200;
+  while (!(await served())) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(bench.practice.dm("Ada").map(({ content }) => content)).toEqual(["still here"]);
+}, 60_000);
 
 test("a bad request is told what is wrong with it (NTFY-13, NTFY-14, NTFY-16, NTFY-17, NTFY-25)", async () => {
   await using bench = await startBench();
