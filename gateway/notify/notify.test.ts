@@ -2,6 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { runGateway } from "../main.ts";
 import { JWT_SECRET, startBench, until, type Bench } from "../testing/bench.ts";
 
 interface TokenParts {
@@ -95,6 +98,28 @@ test("the same notification is delivered once and answered alike, also after a r
   await bench.restart();
   expect(await notify(bench, body)).toEqual(first);
   expect(bench.practice.dm("Ada")).toHaveLength(1);
+});
+
+test("two gateways asked for one notification, one after the other or at once, bring it once (REQ-NOTIFY-002)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const other = await runGateway(bench.settings, { log: silentLog, clock: systemClock });
+  if (!other.ok) throw new Error(other.error);
+  try {
+    const body = (notification_id: string): object => ({
+      target: { username: "ada" },
+      message: `this is ${notification_id}`,
+      ws_id: "w",
+      notification_id,
+    });
+    const first = await notify(bench, body("n1"));
+    expect(await notify({ ...bench, gateway: other.gateway }, body("n1"))).toEqual(first);
+    const both = [bench, { ...bench, gateway: other.gateway }].map((one) => notify(one, body("n2")));
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(bench.practice.dm("Ada").map(({ content }) => content)).toEqual(["this is n1", "this is n2"]);
+  } finally {
+    await other.gateway.stop();
+  }
 });
 
 test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10, REQ-NOTIFY-003)", async () => {
