@@ -102,7 +102,7 @@ test("what was written while nobody listened is heard in order, once (catch-up) 
 });
 
 // REQ-NOTIFY-010
-test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back", async () => {
+test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back (NTFY-24)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const { practice, server } = bench;
@@ -134,6 +134,56 @@ test("a direct message is a conversation; a reply to a notification goes where t
   bench.turn({ ...reply, client_send_id: "9" }, [assistant("Only in the thread.", "7.1")]);
   await bench.sees(thread.thread, "Only in the thread.");
   expect(practice.dmAsText("Ada")).not.toContain("Only in the thread.");
+});
+
+test("what follows a notification in a DM goes where that came from, after a restart too, and a stranger learns why not (NTFY-23)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { practice, server } = bench;
+  const ada = practice.as("Ada");
+  const thread = await bench.begin("Ada", "work");
+  bench.turn(thread, [assistant("Working.")]);
+  const dm = ada.openDm();
+  const notification = { channel_type: "discord", channel_id: dm.id, ws_id: thread.ws_id, part: 0, created: "" };
+  server.posted.push({ ...notification, message_id: "1", shows: "notification:n" });
+  await bench.restart();
+  ada.say(dm.id, "then do the rest");
+  const answered = await bench.sent(2);
+  expect(answered).toMatchObject({ ws_id: thread.ws_id, message: "then do the rest" });
+  bench.turn(answered, [assistant("Done with it.", "2.1")]);
+  await bench.sees(dm.id, "Done with it.");
+  server.links.delete(practice.userId("Ada"));
+  server.posted.push({ ...notification, message_id: "2", shows: "notification:n2" });
+  ada.say(dm.id, "and who am I now");
+  await bench.sees(dm.id, /link/i);
+  expect(server.sent).toHaveLength(2);
+});
+
+test("a notification's conversation that was closed meanwhile is not opened by an answer: a new one is offered", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { practice, server } = bench;
+  const ada = practice.as("Ada");
+  const thread = await bench.begin("Ada", "work");
+  bench.turn(thread, [assistant("Working.")]);
+  const dm = ada.openDm();
+  ada.say(dm.id, "hello you");
+  const direct = await bench.sent(2);
+  bench.turn(direct, [assistant("Hello.")]);
+  const there = await bench.sees(dm.id, "Hello.");
+  await until(() => server.posted.some(({ message_id }) => message_id === there.id));
+  const notification = { channel_type: "discord", channel_id: dm.id, ws_id: thread.ws_id, part: 0, created: "" };
+  server.posted = server.posted.filter(({ message_id }) => message_id !== there.id);
+  server.posted.push({ ...notification, message_id: there.id, shows: "notification:n" });
+  server.refuse = (request) =>
+    request.method === "POST" && request.url.includes(`${thread.ws_id}/send`)
+      ? { status: 409, body: { error: "This workstream is closed." } }
+      : null;
+  ada.say(dm.id, "thanks, and now", { reply_to: there.id });
+  await bench.sees(dm.id, "closed meanwhile. Write to me without replying to begin a new one");
+  ada.say(dm.id, "something new");
+  await bench.sees(dm.id, "closed meanwhile. I take this as a new one");
+  expect(await bench.sent(3)).toMatchObject({ ws_id: direct.ws_id, message: "something new" });
 });
 
 // REQ-DISCORD-010

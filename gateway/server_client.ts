@@ -185,6 +185,8 @@ function placeMethods(channel: { channel_type: string }, call: Call) {
       call<unknown>("POST", pathOf(PATHS.channel_posted, channel), { json, repeatable: true }),
     posted: (message_id: string) =>
       call<PostedMessage>("GET", pathOf(PATHS.channel_posted_message, { ...channel, message_id })),
+    lastPosted: (channel_id: string) =>
+      call<{ posted: PostedMessage[] }>("GET", pathOf(PATHS.channel_posted, channel), { query: { channel_id } }),
     postedShowing: (ws_id: string, shows: string) =>
       call<{ posted: PostedMessage[] }>("GET", pathOf(PATHS.channel_posted, channel), { query: { ws_id, shows } }),
   };

@@ -19,7 +19,7 @@ export async function handleEdited(gateway: Gateway, speaker: Speaker, message: 
   const waiting = speaker.sent(message.id);
   const withdrawn = waiting === undefined ? null : await gateway.server.withdraw(message.author, ws_id, waiting.msg_id);
   if (withdrawn?.ok !== true && !(await takeTurnBack(gateway, message, ws_id))) return;
-  await speaker.speak(route.value, message, again);
+  await speaker.speak(route.value, message, { client_send_id: again });
 }
 
 /** A person deleted a message: if it still waits, it is taken back. */

@@ -5,9 +5,15 @@ import { sidePlaceId } from "../routes.ts";
 import type { Conversations } from "./conversation.ts";
 import type { Speaker } from "./speak.ts";
 
+/** What a notification's message shows, before its id. */
+const NOTIFICATION_PREFIX = "notification:";
+
+const CLOSED = "That conversation has been closed meanwhile.";
+
 /**
- * A direct message. As a reply to something of ours it goes to the workstream which that showed, for as long as the
- * workstream exists, and the answer comes back here; any other goes to the person's own workstream.
+ * A direct message. As a reply to something of ours it goes to the workstream which that showed, and so does one that
+ * follows a notification without being a reply; the answer comes back here. Any other goes to the person's own
+ * workstream.
  */
 export async function handleDirect(
   gateway: Gateway,
@@ -17,46 +23,54 @@ export async function handleDirect(
 ): Promise<void> {
   const own = await speaker.patiently(message, () => gateway.routes.find(message.place.channel_id));
   if (!own.ok) return speaker.refuse(message, own);
-  const about = message.reply_to?.ours === true ? await repliedWorkstream(gateway, message.reply_to.message_id) : null;
-  if (about === null || about === own.value?.ws_id) {
-    return own.value === null ? conversations.openDirect(message) : speaker.speak(own.value, message);
-  }
-  await replyToWorkstream(gateway, speaker, message, about);
-}
-
-async function replyToWorkstream(
-  gateway: Gateway,
-  speaker: Speaker,
-  message: InboundMessage,
-  ws_id: string,
-): Promise<void> {
-  const { channel_id } = message.place;
-  const beside = await speaker.patiently(message, () =>
-    gateway.server.createRoute({
-      channel_id: sidePlaceId(channel_id, ws_id),
-      ws_id,
-      kind: "dm",
-      parent_channel_id: channel_id,
-    }),
-  );
+  const speakForOneself = (): Promise<void> =>
+    own.value === null ? conversations.openDirect(message) : speaker.speak(own.value, message);
+  const about = await workstreamMeant(gateway, message);
+  if (about === null || about === own.value?.ws_id) return speakForOneself();
+  const say = (words: string): Promise<unknown> =>
+    gateway.adapter.post(message.place.channel_id, textView(words), { reply_to: message.id });
+  const beside = await speaker.patiently(message, () => openBeside(gateway, message, about));
   if (!beside.ok) {
     if (beside.status !== 404) return speaker.refuse(message, beside);
-    await gateway.adapter.post(
-      channel_id,
-      textView("That conversation does not exist any more. Write to me without replying to begin a new one."),
-      {
-        reply_to: message.id,
-      },
-    );
+    await say("That conversation does not exist any more. Write to me without replying to begin a new one.");
     return;
   }
   // The quotation would repeat to the agent what it has said itself.
-  await speaker.speak(beside.value, { ...message, reply_to: null }, directSendId(message));
+  await speaker.speak(
+    beside.value,
+    { ...message, reply_to: null },
+    {
+      client_send_id: directSendId(message),
+      async whenClosed() {
+        if (message.reply_to !== null) {
+          await say(`${CLOSED} Write to me without replying to begin a new one.`);
+          return;
+        }
+        await say(`${CLOSED} I take this as a new one.`);
+        await speakForOneself();
+      },
+    },
+  );
 }
 
-async function repliedWorkstream({ server }: Gateway, message_id: string): Promise<string | null> {
-  const posted = await server.posted(message_id);
-  return posted.ok ? posted.value.ws_id : null;
+/** The place in this DM at which another workstream answers. */
+function openBeside(
+  { server }: Gateway,
+  { place: { channel_id } }: InboundMessage,
+  ws_id: string,
+): ReturnType<Gateway["server"]["createRoute"]> {
+  const beside = { channel_id: sidePlaceId(channel_id, ws_id), ws_id, kind: "dm" } as const;
+  return server.createRoute({ ...beside, parent_channel_id: channel_id });
+}
+
+async function workstreamMeant({ server }: Gateway, { place, reply_to }: InboundMessage): Promise<string | null> {
+  if (reply_to !== null) {
+    const posted = reply_to.ours ? await server.posted(reply_to.message_id) : null;
+    return posted?.ok === true ? posted.value.ws_id : null;
+  }
+  const last = await server.lastPosted(place.channel_id);
+  const newest = last.ok ? last.value.posted[0] : undefined;
+  return newest?.shows.startsWith(NOTIFICATION_PREFIX) === true ? newest.ws_id : null;
 }
 
 /** Names the message so that the turn it starts is known as one that was asked for in this DM. */

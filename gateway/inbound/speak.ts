@@ -23,9 +23,16 @@ const OUTAGE_PAUSE_MS_MAX = 15_000;
 /** After this long the person is told that the server is away. */
 const OUTAGE_TOLD_MS = 5000;
 
+export interface SpeakOptions {
+  /** The message's own id where absent. */
+  client_send_id?: string;
+  /** Done instead where the conversation was closed; it is opened again where absent. */
+  whenClosed?: () => Promise<void>;
+}
+
 export interface Speaker {
   /** Gives a message to its workstream. Resolves when the server has it, or when the person knows why not. */
-  speak(route: ChannelRoute, message: InboundMessage, client_send_id?: string): Promise<void>;
+  speak(route: ChannelRoute, message: InboundMessage, options?: SpeakOptions): Promise<void>;
   /** Tells the person why something was refused. */
   refuse(message: InboundMessage, refusal: ServerRefusal): Promise<void>;
   /** Asks again while the server is away; tells the person once. */
@@ -45,7 +52,7 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
     patiently,
     refuse,
     sent: (message_id) => accepted.get(message_id),
-    async speak(route, message, client_send_id = message.id) {
+    async speak(route, message, { client_send_id = message.id, whenClosed } = {}) {
       const { author } = message;
       if (author.role === "none") return introducer.say(author, message.place, message.id, roleView());
       void gateway.adapter.showTyping(platformChannel(route.channel_id).channel_id);
@@ -62,13 +69,10 @@ export function createSpeaker(gateway: Gateway, introducer: Introducer): Speaker
       const body = { message: text, client_send_id, attachment_ids: files.attachment_ids };
       const send = (): ReturnType<typeof gateway.server.send> => gateway.server.send(author, route.ws_id, body);
       let answer = await patiently(message, send);
-      // A conversation that was closed is opened again by writing in it.
-      if (
-        !answer.ok &&
-        answer.status === 409 &&
-        (await gateway.server.createWorkstream(author, { resume_ws: route.ws_id })).ok
-      ) {
-        answer = await patiently(message, send);
+      if (!answer.ok && answer.status === 409) {
+        if (whenClosed !== undefined) return whenClosed();
+        const reopened = await gateway.server.createWorkstream(author, { resume_ws: route.ws_id });
+        if (reopened.ok) answer = await patiently(message, send);
       }
       if (!answer.ok) {
         await refuse(message, answer);

@@ -187,7 +187,9 @@ function addRoutes(app: App, server: ScriptedServer): void {
     return { status: "ok" };
   });
   app.get(PATHS.channel_posted, (request) => {
-    const { ws_id, shows } = request.query as Named;
+    const { ws_id, shows, channel_id } = request.query as Named;
+    if (channel_id !== undefined)
+      return { posted: server.posted.filter((row) => row.channel_id === channel_id).slice(-1) };
     return { posted: server.posted.filter((row) => row.ws_id === ws_id && row.shows === shows) };
   });
   app.get(PATHS.channel_posted_message, (request, reply) => {
