@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { runGateway } from "../main.ts";
+import { authorizeCaller } from "./authorize.ts";
 import { JWT_SECRET, startBench, until, type Bench } from "../testing/bench.ts";
 
 interface TokenParts {
@@ -140,6 +141,27 @@ test("only the server's own tokens are let in (NTFY-08, NTFY-09, NTFY-10, REQ-NO
   expect(await status({ scopes: "read" })).toBe(403);
   const none = `${btoa(JSON.stringify({ alg: "none" }))}.${btoa(JSON.stringify({ sub: "x" }))}.`;
   expect((await notify(bench, body, none)).status).toBe(401);
+});
+
+test("without a secret nobody is let in, and a rotated secret is a matter of what is configured (NTFY-11)", async () => {
+  const at = { ...systemClock };
+  const header = `Bearer ${await token()}`;
+  expect(await authorizeCaller(null, at, header)).toMatchObject({ ok: false, status: 401 });
+  expect(await authorizeCaller(JWT_SECRET, at, header)).toMatchObject({ ok: true });
+  const rotated = "the secret after a rotation, long enough for HS256";
+  expect(await authorizeCaller(rotated, at, header)).toMatchObject({ ok: false, status: 401 });
+  const fresh = `Bearer ${await token({ secret: rotated })}`;
+  expect(await authorizeCaller(rotated, at, fresh)).toMatchObject({ ok: true });
+  expect(await authorizeCaller(JWT_SECRET, at, undefined)).toMatchObject({ ok: false, status: 401 });
+});
+
+test("a token in the query string lets nobody in", async () => {
+  await using bench = await startBench();
+  const url = `http://127.0.0.1:${bench.gateway.port}/v1/api/notify?token=${await token()}&access_token=${await token()}`;
+  const body = JSON.stringify({ target: { username: "ada" }, message: "x" });
+  expect((await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body })).status).toBe(
+    401,
+  );
 });
 
 test("a thousand requests a second are told to wait, cost no memory, and keep nobody out afterwards", async () => {

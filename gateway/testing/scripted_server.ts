@@ -188,9 +188,9 @@ function addRoutes(app: App, server: ScriptedServer): void {
   });
   app.get(PATHS.channel_posted, (request) => {
     const { ws_id, shows, channel_id } = request.query as Named;
-    if (channel_id !== undefined)
-      return { posted: server.posted.filter((row) => row.channel_id === channel_id).slice(-1) };
-    return { posted: server.posted.filter((row) => row.ws_id === ws_id && row.shows === shows) };
+    const newest = server.posted.filter((row) => row.channel_id === channel_id).slice(-1);
+    const showing = server.posted.filter((row) => row.ws_id === ws_id && row.shows === shows);
+    return { posted: channel_id === undefined ? showing : newest };
   });
   app.get(PATHS.channel_posted_message, (request, reply) => {
     const { message_id } = request.params as Named;
