@@ -36,6 +36,7 @@ export interface Product {
   model: ModelServer;
   practice: PracticeDiscord;
   server_url: string;
+  gateway_url: string;
   data_dir: string;
   workspace: string;
   /** Of the user ada, with all scopes. */
@@ -89,6 +90,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     model,
     practice,
     server_url,
+    gateway_url: `http://127.0.0.1:${channel_port}`,
     data_dir: join(folder, "data"),
     workspace,
     token,
