@@ -86,6 +86,28 @@ test("whoever presses Tell me when done is told once, by DM, when the turn has e
   expect(practice.dmAsText("Ada").match(/has finished/g)).toHaveLength(1);
 }, 60_000);
 
+test("/close is for the owner: the turn is stopped, the person is told, and then the thread is archived (DEVT-21)", async () => {
+  const { practice, model } = product;
+  const { reply: held, open } = reply.gate(reply.text("Never said."));
+  model.script([held]);
+  practice.as("Ada").say(thread, "a long job");
+  await practice.waitFor(() => model.requests.at(-1)?.last_user_text.includes("a long job"));
+  await practice.as("Ben").slash(thread, "close");
+  await practice.waitFor(() => practice.as("Ben").channelAsText(thread).includes("belongs to somebody else"));
+  const isArchived = (): boolean =>
+    practice.threads("general").find(({ id }) => id === thread)?.thread?.archived === true;
+  expect(isArchived()).toBe(false);
+  await practice.as("Ada").slash(thread, "close");
+  await adaSees("Closed.");
+  await practice.waitFor(isArchived);
+  open();
+  model.script([reply.text("Open again.")]);
+  practice.admin.unarchive(thread);
+  practice.as("Ada").say(thread, "one more thing");
+  await adaSees("Open again.");
+  expect(practice.channelAsText(thread)).not.toContain("Never said.");
+}, 60_000);
+
 test("a deleted thread ends its conversation and its owner is told", async () => {
   const { practice } = product;
   practice.admin.deleteChannel(thread);
