@@ -4,6 +4,7 @@ import { denialResult, executeCall, type CallResult } from "../pipeline/execute.
 import { runScheduled } from "../pipeline/schedule.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { Batch, TurnProgress } from "./conversation.ts";
+import { withRepeatNote } from "./repeats.ts";
 import type { Draft, TurnDependencies, TurnPort } from "./turn_port.ts";
 
 /**
@@ -37,10 +38,12 @@ export async function runBatch(
       // What has no effect need not wait for the disk.
       if (kept.effect !== "none") await started;
       const interrupted = started_seq !== undefined && started_seq <= port.recovered_seq;
-      const [told, ran] = await Promise.allSettled([started, runOne(port, kept, settings, interrupted, dependencies)]);
-      if (told.status === "rejected") throw told.reason;
+      const [begun, ran] = await Promise.allSettled([started, runOne(port, kept, settings, interrupted, dependencies)]);
+      if (begun.status === "rejected") throw begun.reason;
       if (ran.status === "rejected") throw ran.reason;
-      return () => port.appendResult(resultDraft(ran.value), kept.call_id);
+      const { event } = ran.value;
+      const told = { ...event, output: withRepeatNote(turn, call, event.output) };
+      return () => port.appendResult(resultDraft({ ...ran.value, event: told }), kept.call_id);
     };
     return { resources: kept.resources, only_reads: kept.effect === "none", run };
   });

@@ -26,6 +26,12 @@ export interface Batch {
   decisions: Map<string, Decision>;
 }
 
+/** What one call brought, and how often in a row. */
+export interface Repeat {
+  output: string;
+  count: number;
+}
+
 /** Where an open turn stands. */
 export interface TurnProgress {
   /** `seq` of the turn's first `user_turn`. */
@@ -43,6 +49,8 @@ export interface TurnProgress {
   usage: { last: Usage; by_model: Map<string, Usage>; model_alias: string } | null;
   /** The last entry was an `assistant` that asked for nothing, with this stop reason. */
   answered: string | null;
+  /** What calls without effect brought since something changed. */
+  repeats: Map<string, Repeat>;
   /** The `user_id` of each person who asked to be told of its end. */
   asked_by: Set<string>;
 }

@@ -9,6 +9,7 @@ import type {
   UserTurnEvent,
 } from "../protocol/event.ts";
 import type { ContentPart, Message, ToolCall, Usage, UserMessage } from "../protocol/message.ts";
+import { countRepeat } from "./repeats.ts";
 import { speakerName, withoutForgedNames } from "./speakers.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import type { Batch, Conversation, TurnProgress } from "./conversation.ts";
@@ -94,6 +95,7 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
       results: new Map(),
       usage: null,
       answered: null,
+      repeats: new Map(),
       asked_by: new Set(),
     };
     conversation.turn_starts.push(entry.seq);
@@ -208,6 +210,7 @@ function applyResult(conversation: Conversation, entry: JournalEntry, event: Too
   for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
   if (turn === null) return;
   turn.results.set(event.call_id, event);
+  countRepeat(turn, event);
   if (turn.open_calls.length === 0 || !turn.open_calls.every((call) => turn.results.has(call.id))) return;
   for (const call of turn.open_calls) push(conversation, entry.seq, resultMessage(turn.results.get(call.id)));
   const note = approvalNote(turn.batch);

@@ -149,6 +149,41 @@ test("call by call decisions: the turn goes on when each asked call is decided (
   expect(done).toEqual(["b"]);
 });
 
+test("a model that asks the same three times over is told, but not when something changed in between (TC-11)", async () => {
+  const { engine, open, provider } = await start({ tools: [echo, recorder([])] });
+  const look = calls({ name: "echo", arguments: { text: "same" } });
+  const change = calls({ name: "record", arguments: { text: "x" } });
+  provider.script(look, look, look, look, change, look, look, says("I give up."));
+  const ws = await open();
+  await ws.say("go");
+  await ws.until(() => ws.types().includes("approve_request"));
+  await engine.approve(ws.ws_id, yes());
+  await ws.turnEnded();
+  const results = ws.kept().flatMap((event) => (event.type === "tool_result" ? [event.output] : []));
+  expect(results.map((output) => output.includes("3 times in a row"))).toEqual([
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("a padded name is the tool's, and a name in other letters is told which there are (TC-07)", async () => {
+  const { open, provider } = await start({ tools: [echo] });
+  const named = (name: string): ReturnType<typeof calls> => calls({ name, arguments: { text: "hi" } });
+  provider.script(named(" echo\n"), named("Echo"), says("Done."));
+  const ws = await open();
+  await ws.say("go");
+  await ws.turnEnded();
+  const results = ws.kept().flatMap((event) => (event.type === "tool_result" ? [event] : []));
+  expect(results[0]).toMatchObject({ name: "echo", is_error: false });
+  expect(results[1]?.is_error).toBe(true);
+  expect(results[1]?.output).toContain("There is no tool named Echo. Did you mean echo?");
+});
+
 // REQ-ENGINE-009
 test("a message during a turn is queued and joins at the next tool boundary, after all results (PROV-23)", async () => {
   const done: string[] = [];
