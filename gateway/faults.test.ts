@@ -29,7 +29,7 @@ test("the same event twice is one conversation (DEVT-05, REQ-GATEWAY-006)", asyn
   expect(bench.practice.threads("general")).toHaveLength(1);
 });
 
-test("after a session that could not be resumed, what was missed is read (DEVT-22)", async () => {
+test("after a session that could not be resumed, what was missed is read, and each answer is shown once (DEVT-22, DEVT-24)", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "first");
@@ -40,7 +40,30 @@ test("after a session that could not be resumed, what was missed is read (DEVT-2
   bench.practice.as("Ada").say(message.thread, "second");
   bench.practice.faults.gatewayDown(false);
   await until(() => bench.server.sent.length === 2, 20_000);
-  expect(bench.server.sent[1]?.message).toBe("second");
+  const second = await bench.sent(2);
+  expect(second.message).toBe("second");
+  bench.turn(second, [assistant("Shown once.")]);
+  await bench.sees(message.thread, "Shown once.");
+  await until(() => bench.server.routes.get(message.thread)?.cursor_seq === 3, 20_000);
+  const shown = bench.practice.messages(message.thread).filter(({ content }) => content.includes("Shown once."));
+  expect(shown).toHaveLength(1);
+}, 40_000);
+
+test("while the server is too slow to keep a route nothing is given up: one thread, the message once (DEVT-17)", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  let refused = 0;
+  bench.server.refuse = (request) => {
+    if (request.method !== "POST" || !request.url.endsWith("/routes") || refused === 2) return null;
+    refused += 1;
+    return { status: 503, body: { error: "The server is starting." } };
+  };
+  const message = await bench.begin("Ada", "be patient");
+  expect(refused).toBe(2);
+  expect(message.message).toBe("be patient");
+  bench.practice.as("Ada").say(message.thread, "still there?");
+  expect(await bench.sent(2)).toMatchObject({ ws_id: message.ws_id, message: "still there?" });
+  expect(bench.practice.threads("general")).toHaveLength(1);
 }, 30_000);
 
 // REQ-GATEWAY-005

@@ -69,7 +69,7 @@ test("a gap, a repeat, another's entry and an unknown workstream are refused alo
   expect((await store.journal.read("a", 0)).map((kept) => kept.seq)).toEqual([1, 2, 3]);
 });
 
-test("a step that fails half way leaves nothing of itself (REQ-STORE-003)", async () => {
+test("a step that fails half way leaves nothing of itself, and what comes after it works (REQ-STORE-003, STOR-16)", async () => {
   const store = await temporaryStore();
   await store.workstreams.create(workstream("a"));
   const failing = store.journal.commit({
@@ -82,6 +82,8 @@ test("a step that fails half way leaves nothing of itself (REQ-STORE-003)", asyn
   await expect(failing).rejects.toThrow("Message none is not queued");
   expect(await store.journal.read("a", 0)).toEqual([]);
   expect(await store.workstreams.get("a")).toMatchObject({ state: "idle", last_seq: 0, updated: AT });
+  await store.journal.commit({ ws_id: "a", at: AT, entries: [userTurn("a", 1, "y")] });
+  expect((await store.journal.read("a", 0)).map(({ event }) => event)).toMatchObject([{ content: "y" }]);
 });
 
 test("a step can make its workstream and change it", async () => {

@@ -213,6 +213,19 @@ test("a queued message can be taken back, once (REQ-ENGINE-010)", async () => {
   expect(provider.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
 });
 
+test("a message that waits when the turn is cancelled is answered next (DEVT-09)", async () => {
+  const { engine, open, provider } = await start({ tools: [recorder([])] });
+  provider.script(calls({ name: "record", arguments: { text: "x" } }), says("To the second."));
+  const ws = await open();
+  await ws.say("first");
+  await ws.until(() => ws.types().includes("approve_request"));
+  expect(await ws.say("second")).toMatchObject({ status: "queued" });
+  expect(await engine.cancel(ws.ws_id, false)).toEqual({ status: "ok", dropped: 0 });
+  await ws.turnEnded(2);
+  expect(ws.one("assistant").tool_calls).toHaveLength(1);
+  expect(ws.kept().flatMap((event) => (event.type === "assistant" ? [event.content] : []))).toContain("To the second.");
+});
+
 // REQ-ENGINE-011
 test("cancel while a card is pending settles it, runs nothing and ends the turn (APPR-14)", async () => {
   const done: string[] = [];

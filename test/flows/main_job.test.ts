@@ -33,7 +33,7 @@ function bash(command: string) {
   return reply.toolCalls([{ name: "bash", arguments: { command } }]);
 }
 
-test("message: a mention opens a thread and the answer streams into it (REQ-DISCORD-001)", async () => {
+test("message: a mention opens a thread and the answer streams into it, however fast it comes (REQ-DISCORD-001, DEVT-07)", async () => {
   product = await startProduct();
   product.model.script([reply.text("The capital of Iceland is Reykjavík.")]);
   const thread = await mention(product, "what is the capital of Iceland?");
@@ -101,7 +101,7 @@ test("restart: kill -9 of the gateway while a card is pending; the same card's b
   expect(readFileSync(join(running.workspace, "proof.txt"), "utf8")).toBe("once\n");
 });
 
-test("queue: a message during a turn waits, joins after the results, and is answered (REQ-DISCORD-004)", async () => {
+test("queue: a message during a turn waits, joins after the results, and is answered (REQ-DISCORD-004, DEVT-08)", async () => {
   product = await startProduct();
   const running = product;
   running.model.script([bash("echo one"), reply.text("Both are done.")]);
