@@ -83,6 +83,8 @@ export interface Conversation {
   call_ids: Set<string>;
   tool_calls: number;
   title_due: boolean;
+  /** What its model calls used, by the alias of the model; those that a compaction took out of reach are not in it. */
+  spent: Map<string, Usage>;
   /** The turn that ended last. */
   ended: { seq: number; outcome: TurnOutcome; duration_ms: number; asked_by: ReadonlySet<string> } | null;
 }
@@ -106,6 +108,7 @@ export function emptyConversation(ws_id: string): Conversation {
     call_ids: new Set(),
     tool_calls: 0,
     title_due: false,
+    spent: new Map(),
     ended: null,
   };
 }

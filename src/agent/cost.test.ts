@@ -53,6 +53,22 @@ test("a price that is missing leaves the cost out, for the rest would pass for t
   expect(ws.one("status").cost_usd).toBeUndefined();
 });
 
+test("the cost of a turn holds what its sub-agents used", async () => {
+  const definition = loadDefinitions().find(({ name }) => name === "task");
+  if (definition === undefined) throw new Error("There is no definition of task.");
+  const provider = new ScriptedProvider().script(
+    calls({ name: "task", arguments: { prompt: "look" } }),
+    calls({ name: "echo", arguments: { text: "x" } }),
+    says("It is there."),
+    says("Found."),
+  );
+  const models = engineModels(engineModel({ alias: "dear", price: PRICE }));
+  const { ws } = await start({ models, provider, tools: [echo, { definition, tool: taskTool() }] });
+  await ws.say("find it");
+  await ws.turnEnded();
+  expect(ws.one("status").cost_usd).toBeCloseTo((4 * (100 * 10 + 10 * 100)) / 1_000_000, 12);
+});
+
 test("what sub-agents use is counted for the person, and /status shows the day", async () => {
   const definition = loadDefinitions().find(({ name }) => name === "task");
   if (definition === undefined) throw new Error("There is no definition of task.");

@@ -153,13 +153,14 @@ function applyAssistant(conversation: Conversation, entry: JournalEntry): void {
   for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
   conversation.tool_calls += event.tool_calls.length;
   conversation.counted = { tokens: event.usage.total_tokens, messages: conversation.messages.length };
+  const { usage, model_alias } = event;
+  const counts = event.stop_reason !== "cancelled";
+  if (counts) addUsage(conversation.spent, model_alias, usage);
   if (turn === null) return;
   turn.model_calls += 1;
-  if (event.stop_reason !== "cancelled") {
-    const { usage, model_alias } = event;
+  if (counts) {
     const by_model = turn.usage?.by_model ?? new Map<string, Usage>();
-    const before = by_model.get(model_alias);
-    by_model.set(model_alias, before === undefined ? usage : addUsage(before, usage));
+    addUsage(by_model, model_alias, usage);
     turn.usage = { last: usage, by_model, model_alias };
   }
   turn.open_calls = event.tool_calls;
@@ -169,7 +170,12 @@ function applyAssistant(conversation: Conversation, entry: JournalEntry): void {
   turn.answered = event.tool_calls.length === 0 ? event.stop_reason : null;
 }
 
-function addUsage(one: Usage, other: Usage): Usage {
+function addUsage(by_model: Map<string, Usage>, model_alias: string, usage: Usage): void {
+  const before = by_model.get(model_alias);
+  by_model.set(model_alias, before === undefined ? usage : sumOf(before, usage));
+}
+
+function sumOf(one: Usage, other: Usage): Usage {
   return {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
@@ -209,6 +215,9 @@ function applyResult(conversation: Conversation, entry: JournalEntry, event: Too
   for (const file of entry.private?.files ?? []) conversation.files.set(file.real_path, file);
   for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
   if (turn === null) return;
+  for (const [model_alias, usage] of Object.entries(entry.private?.usage ?? {})) {
+    if (turn.usage !== null) addUsage(turn.usage.by_model, model_alias, usage);
+  }
   turn.results.set(event.call_id, event);
   countRepeat(turn, event);
   if (turn.open_calls.length === 0 || !turn.open_calls.every((call) => turn.results.has(call.id))) return;

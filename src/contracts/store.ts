@@ -1,7 +1,7 @@
 import type { ApprovalItem, DecidedBy, Grant, SettlementReason } from "../protocol/approval.ts";
 import type { AttachmentReference, KeptEvent } from "../protocol/event.ts";
 import type { JsonObject, JsonValue } from "../protocol/json.ts";
-import type { ReplayBlocks, Sender } from "../protocol/message.ts";
+import type { ReplayBlocks, Sender, UsageByModel } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { WorkstreamKind, WorkstreamState } from "../protocol/workstream.ts";
 import type { ChannelStore, ServiceStore, UserStore } from "./directory.ts";
@@ -36,6 +36,8 @@ export interface PrivateData {
   calls?: KeptCall[];
   files?: FileRecord[];
   expanded_tools?: string[];
+  /** With a `tool_result`: what sub-agents of the call used. */
+  usage?: UsageByModel;
   /** Text of attachments that the model reads along with a `user_turn`. */
   attached_text?: string;
   /** With an `info` in an open turn: the `user_id` of whoever wants to be told of its end. */

@@ -1,5 +1,6 @@
 import type { AttachmentReference, Effect } from "../protocol/event.ts";
 import type { JsonObject, JsonValue } from "../protocol/json.ts";
+import type { UsageByModel } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -53,6 +54,8 @@ export interface ToolOutput {
   files?: FileRecord[];
   /** Deferred tools that became visible. */
   expanded_tools?: string[];
+  /** What sub-agents of this call used. */
+  usage?: UsageByModel;
   notification?: {
     notification_id: string;
     target: NotificationTarget;
@@ -121,7 +124,13 @@ export interface DelegateRequest {
   round?: number;
 }
 
-export type DelegateResult = { ok: true; text: string; ws_id: string } | { ok: false; error: string; ws_id?: string };
+export type DelegateResult = (
+  | { ok: true; text: string; ws_id: string }
+  | { ok: false; error: string; ws_id?: string }
+) & {
+  /** What the sub-agent has used so far, by the alias of the model. */
+  usage?: UsageByModel;
+};
 
 export type ReviewAnswer =
   | { decision: "accepted" }

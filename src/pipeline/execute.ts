@@ -55,21 +55,19 @@ export async function executeCall(
 
 function finish(call: KeptCall, output: ToolOutput, limit: number, redact: (text: string) => string): CallResult {
   const text = cut(redact(output.output), limit, "Ask for less at a time, or search in it.");
-  const { files, expanded_tools, notification } = output;
+  const { files, expanded_tools, usage, notification } = output;
+  const kept = {
+    ...(files === undefined ? {} : { files }),
+    ...(expanded_tools === undefined ? {} : { expanded_tools }),
+    ...(usage === undefined ? {} : { usage }),
+  };
   return {
     event: {
       ...resultEvent(call, { output: text, is_error: output.is_error, effect: output.effect }),
       ...(output.display === undefined ? {} : { display: redact(output.display) }),
       ...(output.images === undefined || output.images.length === 0 ? {} : { images: output.images }),
     },
-    ...(files === undefined && expanded_tools === undefined
-      ? {}
-      : {
-          private: {
-            ...(files === undefined ? {} : { files }),
-            ...(expanded_tools === undefined ? {} : { expanded_tools }),
-          },
-        }),
+    ...(Object.keys(kept).length === 0 ? {} : { private: kept }),
     ...(notification === undefined ? {} : { notification: notificationEvent(notification, redact) }),
   };
 }

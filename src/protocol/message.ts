@@ -52,6 +52,9 @@ export interface Usage {
   cache_read_tokens?: number;
 }
 
+/** Sums of several model calls, by the alias of the model. */
+export type UsageByModel = Readonly<Record<string, Usage>>;
+
 /** Why a model call ended. `tool_calls` is the only one after which calls run. */
 export const STOP_REASONS = [
   "stop",

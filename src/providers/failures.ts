@@ -6,8 +6,11 @@ import { createRedactor } from "../lib/redact.ts";
 /** Characters of a server's own words that go into the log. */
 const DETAIL_CHARACTERS_MAX = 2000;
 
-/** Five minutes: nobody sits out a longer wait, so it is said and not obeyed. */
-const RETRY_AFTER_MS_MAX = 300_000;
+/** Five minutes: nobody sits out a longer wait, so it is put into words. */
+const PATIENCE_MS = 300_000;
+
+/** A week: what asks for more has lost its clock. */
+const RETRY_AFTER_MS_MAX = 7 * 24 * 3_600_000;
 
 /** What is known of a failed call before it is understood. */
 export interface ServerError {
@@ -229,13 +232,14 @@ export function retryAfterMs(headers: Headers | undefined, now: number): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Adds how long the server asks to wait; a wait that nobody would sit out is cut short and put into words. */
+/** Adds how long the server asks to wait; a wait that nobody would sit out is put into words. */
 function withRetryAfter(found: ProviderFailure, headers: Headers | undefined): ProviderFailure {
   const asked = retryAfterMs(headers, Date.now());
   if (asked === undefined) return found;
-  if (asked <= RETRY_AFTER_MS_MAX) return { ...found, retry_after_ms: asked };
+  const retry_after_ms = Math.min(asked, RETRY_AFTER_MS_MAX);
+  if (asked <= PATIENCE_MS) return { ...found, retry_after_ms };
   const message = `The model's server asks to wait ${inWords(asked)}. Try again later, or use another model.`;
-  return { ...found, message, retry_after_ms: RETRY_AFTER_MS_MAX };
+  return { ...found, message, retry_after_ms };
 }
 
 function inWords(milliseconds: number): string {

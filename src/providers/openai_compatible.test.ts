@@ -267,10 +267,12 @@ describe("what goes out", () => {
   });
 });
 
-test("models are listed, and a dead server gives null", async () => {
+test("models are listed; a dead server gives null, one without a list an empty one", async () => {
   const signal = new AbortController().signal;
   expect(await openaiCompatible.listModels({ base_url: server.base_url, api_key: "" }, signal)).toEqual([
     "scripted-model",
   ]);
   expect(await openaiCompatible.listModels({ base_url: "http://127.0.0.1:9/v1", api_key: "" }, signal)).toBeNull();
+  const nowhere = { base_url: `${server.base_url}/nowhere`, api_key: "" };
+  expect(await openaiCompatible.listModels(nowhere, signal)).toEqual([]);
 });

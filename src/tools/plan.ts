@@ -27,10 +27,11 @@ async function run(kept: JsonValue, context: ToolContext): Promise<ToolOutput> {
   for (let round = 1; ; round += 1) {
     const context_of_round = round === 1 && earlier !== null ? { context: earlier } : {};
     const made = await context.delegate({ kind: "plan", prompt, round, ...context_of_round });
-    if (!made.ok) return failure(made.error, last);
+    const { usage = {} } = made;
+    if (!made.ok) return { ...failure(made.error, last), usage };
     const draft: Draft = { text: made.text, file: await writePlan(made.text, context) };
     const answer = await context.review({ content: draft.text, round });
-    if (answer.decision !== "changes" || round >= PLAN_ROUNDS_MAX) return outcome(draft, answer);
+    if (answer.decision !== "changes" || round >= PLAN_ROUNDS_MAX) return { ...outcome(draft, answer), usage };
     prompt = changesPrompt(answer);
     last = { ...draft, feedback: answer.feedback };
   }

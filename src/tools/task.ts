@@ -9,7 +9,8 @@ export function taskTool(): Tool {
 
 async function run(plan: JsonValue, context: ToolContext): Promise<ToolOutput> {
   const result = await context.delegate({ kind: "task", prompt: promptIn(plan) });
-  if (result.ok) return { output: result.text, is_error: false, effect: "done" };
+  const { usage = {} } = result;
+  if (result.ok) return { output: result.text, is_error: false, effect: "done", usage };
   // A sub-agent that never came to be has touched nothing.
-  return { output: result.error, is_error: true, effect: result.ws_id === undefined ? "none" : "unknown" };
+  return { output: result.error, is_error: true, effect: result.ws_id === undefined ? "none" : "unknown", usage };
 }

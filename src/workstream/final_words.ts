@@ -1,5 +1,4 @@
 import type { WorkstreamRow } from "../contracts/store.ts";
-import type { DelegateResult } from "../contracts/tool.ts";
 import type { ErrorEvent, TurnEndedEvent } from "../protocol/event.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 import type { Workstream } from "./actor.ts";
@@ -9,12 +8,14 @@ const ENDING_ENTRIES = 8;
 
 const CUT = "[The sub-agent's answer ends here because a limit was reached.]";
 
+export type FinalWords = { ok: true; text: string; ws_id: string } | { ok: false; error: string; ws_id: string };
+
 /** What a sub-agent's turn came to, for the one who asked. Its turn must be over. */
-export async function finalWords(child: Workstream): Promise<DelegateResult> {
+export async function finalWords(child: Workstream): Promise<FinalWords> {
   const { ws_id } = child.row;
   const { outcome, reason } = await endingOf(child);
   const { text, is_last } = lastText(child);
-  const failed = (what: string): DelegateResult => ({ ok: false, error: withWork(what, child, text), ws_id });
+  const failed = (what: string): FinalWords => ({ ok: false, error: withWork(what, child, text), ws_id });
   switch (outcome) {
     case "done":
       return is_last ? { ok: true, text, ws_id } : failed(`The sub-agent ended without an answer.${reason}`);

@@ -55,7 +55,7 @@ export async function delegate(
   await turnOver(child, signal);
   if (isShutdown(signal)) signal.throwIfAborted();
   if (signal.aborted) await child.cancel(true);
-  return finalWords(child);
+  return { ...(await finalWords(child)), usage: Object.fromEntries(child.conversation.spent) };
 }
 
 /** The prompt with what it builds on: the words that came along or, for a plan, the plan made before it. */

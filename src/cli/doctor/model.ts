@@ -29,6 +29,7 @@ async function checkModel(alias: string, model: ModelConfig, signal: AbortSignal
   if (names === null) {
     return failed(part, `${base_url} does not list its models.`, "Look at the address, the key and the network.");
   }
+  if (names.length === 0 && model.model !== null) return ok(part, `${base_url} answers, but lists no models.`);
   if (model.model === null) return ok(part, `${base_url} answers; it has ${names.length} models.`);
   if (names.includes(model.model)) return ok(part, `${base_url} answers and has ${model.model}.`);
   const some = names.slice(0, 5).join(", ");
