@@ -2,6 +2,7 @@ import { printRows, type Row } from "./measure.ts";
 import { discordRows } from "./rows/discord.ts";
 import { latencyRows, measureLatencies } from "./rows/latency.ts";
 import { loadRows, measureLoads } from "./rows/load.ts";
+import { modelRows } from "./rows/models.ts";
 import { startModel, startSubject, type BenchModel, type Subject } from "./subject.ts";
 
 /*
@@ -15,6 +16,7 @@ const RUNS = Number(process.env["BENCH_RUNS"] ?? 5);
 const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   latency: async () => latencyRows(...(await ofBoth(measureLatencies))),
   load: async () => loadRows(...(await ofBoth(measureLoads))),
+  models: modelRows,
   discord: discordRows,
 };
 

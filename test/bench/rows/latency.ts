@@ -153,6 +153,10 @@ export function latencyRows(floor: readonly Latencies[], turnstone: readonly Lat
     row("added per token at 5 ms pacing, p95", "token_p95", "ms", 2, 1000),
     row("CPU per token in a burst of 2,000", "cpu_per_token", "us", 2.5),
     row("gap of a read_file round, 50 rounds", "round", "ms", 2.5, 1000),
+    {
+      ...row("provider's last byte -> next request, with a read_file (bar 5 ms)", "round", "ms", 1, 1000),
+      floor: 5,
+    },
     { ...row("last ten rounds against the first ten", "round_drift", "x", 1.25), floor: 1 },
     {
       name: "8 parallel read_file calls against one",
