@@ -26,6 +26,8 @@ export interface CrashResult {
 
 /** How long a run may take before it counts as stuck: deaths cost seconds of waiting, and the machine may be busy. */
 const PATIENCE_MS = 45_000;
+/** The same where processes die all the time and many runs share them. */
+const ENDURANCE_MS = 240_000;
 /** A press that nobody answers fails after this long. */
 const ACK_DEADLINE_MS = 1500;
 /** Each look asks the server, which has better things to do. */
@@ -47,6 +49,8 @@ export interface CrashRig {
   reference(scenario: CrashScenario): Promise<{ passed: string[]; ending: Ending }>;
   /** Plays a scenario in which a process dies, and judges how it ends by the uninterrupted run. */
   run(scenario: CrashScenario, death: Death, reference: Ending): Promise<CrashResult>;
+  /** Plays a scenario while others pull plugs as they like, and judges how it ends. Answers problems in words. */
+  endure(scenario: CrashScenario, reference: Ending): Promise<string[]>;
   /** Whether all runs so far still stand as they ended: nothing comes late, nothing twice. */
   lateProblems(): Promise<string[]>;
   close(): Promise<void>;
@@ -99,6 +103,12 @@ export async function startCrashRig(): Promise<CrashRig> {
       ended.push({ run, ending: await endingOf(product, run) });
       return { died, problems: [...problems, ...product.model.problems] };
     },
+    async endure(scenario, reference) {
+      const run = begin(scenario);
+      const problems = await settle(product, run, (ending) => problemsOf(run, ending, reference), ENDURANCE_MS);
+      ended.push({ run, ending: await endingOf(product, run) });
+      return problems;
+    },
     async lateProblems() {
       const found = await Promise.all(ended.map((one) => lateProblem(product, one.run, one.ending)));
       return found.filter((problem) => problem !== null);
@@ -119,8 +129,13 @@ function beginRun({ practice }: Product, scenario: CrashScenario, count: number)
 }
 
 /** Plays the people until nothing is wrong any more, or for as long as patience lasts; answers what is still wrong. */
-async function settle(product: Product, run: CrashRun, isRight: (ending: Ending) => string[]): Promise<string[]> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function settle(
+  product: Product,
+  run: CrashRun,
+  isRight: (ending: Ending) => string[],
+  patience_ms = PATIENCE_MS,
+): Promise<string[]> {
+  const deadline = performance.now() + patience_ms;
   const people = new AbortController();
   const playing = play(product, run, people.signal);
   let problems = ["It never began."];
