@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   const practice = await startPractice({ port });
   const leave = (): void => void practice.close().finally(() => process.exit(0));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, leave);
-  process.stdout.write(`Practice Discord: ${practice.url}\n`);
+  // Who was started by the launcher leaves it to the launcher to say where everything is.
+  if (process.send === undefined) process.stdout.write(`Practice Discord: ${practice.url}\n`);
   const people = DEFAULT_SEED.people.map(({ name }) => ({ id: practice.userId(name), username: name.toLowerCase() }));
   const roles = DEFAULT_SEED.roles.map(({ name }) => ({ id: practice.roleId(name), name }));
   process.send?.({ type: "ready", bot_token: practice.bot_token, guild_id: practice.guild_id, people, roles });

@@ -89,7 +89,8 @@ function listenProblem(error: unknown, config: Config): string {
 
 async function announce(parts: Composition, config: Config, setup_code: string, terminal: Terminal): Promise<void> {
   for (const notice of parts.notices) terminal.print(notice);
-  terminal.print(`Server: http://${config.server.host}:${config.server.port}`);
+  // Who was started by the launcher leaves it to the launcher to say where everything is.
+  if (process.send === undefined) terminal.print(`Server: http://${config.server.host}:${config.server.port}`);
   if ((await parts.store.users.count()) === 0) {
     terminal.print(`First user: POST /v1/api/auth/setup; from another machine the setup code is ${setup_code}.`);
   }

@@ -54,7 +54,7 @@ test("everything starts, a person talks and approves in a terminal, and a signal
   };
   const started = startTurnstone(["start"], { env });
   try {
-    await started.printed(/turnstone is ready: (\S+)/);
+    await started.printed(/Ctrl\+C stops everything/);
     expect(started.stdout()).toContain(`Practice Discord: http://127.0.0.1:${practice}`);
     expect((await fetch(`http://127.0.0.1:${gateway}/health`)).status).toBe(200);
     const listed = await runTurnstone(["admin", "list-users", "--json"], { env });
@@ -70,9 +70,16 @@ test("everything starts, a person talks and approves in a terminal, and a signal
       /\? bash[\s\S]*echo once > made\.txt[\s\S]*approved by Ada[\s\S]*… read_file[\s\S]*once/,
     );
   } finally {
-    const code = await started.stop();
+    const before = started.stdout();
+    const code = await started.interrupt();
     rmSync(home, { recursive: true });
     expect(code).toBe(0);
+    expect(before.match(/http:\/\/127\.0\.0\.1:\d+/g)).toEqual([
+      `http://127.0.0.1:${server}`,
+      `http://127.0.0.1:${practice}`,
+    ]);
+    // Nobody saw another one vanish.
+    expect(started.stdout().slice(before.length)).not.toMatch(/warn|error|reconnecting|started again/);
   }
 }, 120_000);
 

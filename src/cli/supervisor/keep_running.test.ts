@@ -49,8 +49,7 @@ test("a part that is killed is started again, and a stop ends it for good (REQ-S
   process.kill(starts()[0] ?? 0, "SIGKILL");
   await vi.waitFor(() => expect(starts()).toHaveLength(2), { timeout: 10_000 });
   expect(said).toEqual(["The part ended (signal SIGKILL); it is started again in 1 s."]);
-  stop.abort();
-  await running?.stopped;
+  await running?.stop();
   expect(starts().map(isAlive)).toEqual([false, false]);
 });
 

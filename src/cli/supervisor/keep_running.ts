@@ -16,8 +16,8 @@ export interface Member {
 export interface Running {
   /** What it said when it was ready the first time. */
   readonly message: ReadyMessage;
-  /** Resolves when it has been stopped. */
-  readonly stopped: Promise<void>;
+  /** Ends it for good; resolves when it has ended. */
+  stop(): Promise<void>;
 }
 
 const BACK_OFF_FIRST_MS = 1000;
@@ -26,11 +26,24 @@ const BACK_OFF_MAX_MS = 30_000;
 // Whoever ran this long has recovered, and its next fall starts from the first pause again.
 const STEADY_MS = 60_000;
 
-/** Starts a member and starts it again whenever it ends. Null when its first start fails: it has said why itself. */
+/**
+ * Starts a member and starts it again whenever it ends, until it is stopped. Null when its first start fails (it has
+ * said why itself) or is given up for `stop`.
+ */
 export async function keepRunning(member: Member, stop: AbortSignal, terminal: Terminal): Promise<Running | null> {
   const first = startOwnProcess(member.args, member.env);
   const readiness = await waitUntilReady(first, member.ready_url, stop);
-  if (readiness.ok) return { message: readiness.message, stopped: watch(first, member, stop, terminal) };
+  if (readiness.ok) {
+    const ending = new AbortController();
+    const ended = watch(first, member, ending.signal, terminal);
+    return {
+      message: readiness.message,
+      stop() {
+        ending.abort();
+        return ended;
+      },
+    };
+  }
   await stopOwnProcess(first);
   if (readiness.why === "timeout") terminal.warn(`The ${member.name} did not become ready within a minute.`);
   return null;

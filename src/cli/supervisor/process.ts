@@ -36,6 +36,8 @@ export function startOwnProcess(args: readonly string[], env: Readonly<Record<st
   const child = spawn(process.execPath, [...flags, "--require", join(bin, "supervised.cjs"), ...args], {
     env: { ...env, TURNSTONE_SUPERVISED: "1" },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
+    // Ctrl+C goes to this process alone, which ends the others in their order.
+    detached: true,
   });
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once("error", () => resolve({ code: 1, signal: null }));

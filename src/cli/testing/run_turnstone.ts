@@ -24,6 +24,8 @@ export interface Started {
   printed(pattern: RegExp): Promise<void>;
   /** Sends SIGTERM and answers the exit code. */
   stop(): Promise<number | null>;
+  /** As Ctrl+C in a terminal does: a signal to all processes of its group. Answers the exit code. */
+  interrupt(): Promise<number | null>;
 }
 
 /** Runs `turnstone` as a person would, in an environment that holds none of this machine's settings, until it ends. */
@@ -52,6 +54,10 @@ export function startTurnstone(args: readonly string[], options: RunOptions = {}
       child.kill("SIGTERM");
       return ended;
     },
+    interrupt() {
+      process.kill(-(child.pid ?? 0), "SIGINT");
+      return ended;
+    },
   };
 }
 
@@ -73,6 +79,8 @@ function launch(args: readonly string[], options: RunOptions): Launched {
       ...options.env,
     },
     stdio: ["pipe", "pipe", "pipe"],
+    // A group of its own, as in a terminal.
+    detached: true,
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));
