@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { GENEROUS_RATE_LIMITS } from "./practice/index.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
 test("two quick messages are one conversation, in order (DEVT-06)", async () => {
@@ -100,6 +101,26 @@ test("what was written while nobody listened is heard in order, once (catch-up) 
   await until(() => bench.server.sent.some(({ message: text }) => text === "fourth"));
   expect(bench.server.sent).toHaveLength(5);
 });
+
+test("what was written while nobody listened is heard, however much was written in between", async () => {
+  await using bench = await startBench({ practice: { rate_limits: GENEROUS_RATE_LIMITS } });
+  bench.link("Ada");
+  const { practice } = bench;
+  const ada = practice.as("Ada");
+  const message = await bench.begin("Ada", "first");
+  await until(() => bench.server.routes.get(message.thread)?.last_inbound_id === message.thread);
+  await bench.gateway.stop();
+  for (let count = 0; count < 250; count += 1) practice.as("Ben").say("general", `chatter ${count}`);
+  ada.say("general", `<@${practice.bot_id}> at last`);
+  for (let count = 0; count < 220; count += 1) ada.say(message.thread, `more ${count}`);
+  await bench.restart();
+  await until(() => bench.server.sent.length === 222, 20_000);
+  const texts = bench.server.sent.map(({ message: text }) => text);
+  expect(texts).toContain("at last");
+  expect(texts.filter((text) => text.startsWith("more"))).toEqual(
+    Array.from({ length: 220 }, (_value, count) => `more ${count}`),
+  );
+}, 40_000);
 
 // REQ-NOTIFY-010
 test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back (NTFY-24)", async () => {

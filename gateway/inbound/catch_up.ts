@@ -11,13 +11,15 @@ export interface CatchUpSteps {
   run(key: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** More than a person reads back. */
-const MESSAGES_PER_PLACE_MAX = 200;
+/** More than people write while we are away; what lies beyond is logged, since it is not read. */
+const MESSAGES_PER_PLACE_MAX = 10_000;
 /** Each costs a request, and only those with something new are asked. */
 const DIRECT_PLACES_MAX = 50;
 const CHANNELS_MAX = 50;
 /** A mention that nobody answered for longer than this is no longer waited for. */
 const MENTION_AGE_MS_MAX = 24 * 3600_000;
+/** A mention that was not answered can be older than one that was by as long as an outage of the server is waited out. */
+const MENTION_ORDER_MS_MAX = 15 * 60_000;
 
 /**
  * Reads what people wrote while no gateway was connected: in each place that shows a workstream, after the last message
@@ -44,38 +46,43 @@ export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<vo
     .openChannels()
     .filter((place) => isAllowed(gateway.settings.discord, place))
     .slice(0, CHANNELS_MAX)) {
-    const after = gateway.adapter.idAt(gateway.clock.now() - MENTION_AGE_MS_MAX);
+    const after = gateway.adapter.idAt(firstUnread(gateway, routes.value.routes, channel.channel_id));
     if (gateway.adapter.hasNewer(channel.channel_id, after) === "yes") {
       void steps.run(`mentions:${channel.channel_id}`, () => readMentions(gateway, steps, channel.channel_id, after));
     }
   }
 }
 
+/** From when on a channel may hold mentions that nobody answered; milliseconds. */
+function firstUnread({ clock }: Gateway, routes: readonly ChannelRoute[], channel_id: string): number {
+  const answered = routes.flatMap((route) =>
+    route.parent_channel_id === channel_id ? [Date.parse(route.created) - MENTION_ORDER_MS_MAX] : [],
+  );
+  return answered.reduce((newest, at) => Math.max(newest, at), clock.now() - MENTION_AGE_MS_MAX);
+}
+
 async function readPlace(gateway: Gateway, steps: CatchUpSteps, route: ChannelRoute): Promise<void> {
   const place = await gateway.adapter.place(route.channel_id);
   if (!place.ok || !isAllowed(gateway.settings.discord, place.value)) return;
-  const after = route.last_inbound_id ?? route.channel_id;
-  const history = await gateway.adapter.history(route.channel_id, after, MESSAGES_PER_PLACE_MAX);
+  const history = await readHistory(gateway, route.channel_id, route.last_inbound_id ?? route.channel_id);
+  for (const { message } of history) if (message !== null) await steps.handle(message);
+}
+
+async function readHistory({ adapter, log }: Gateway, channel_id: string, after: string): Promise<HistoryEntry[]> {
+  const history = await adapter.history(channel_id, after, MESSAGES_PER_PLACE_MAX);
   if (!history.ok) {
-    gateway.log.warn("catch_up.no_history", {
-      channel_id: route.channel_id,
-      reason: history.reason,
-      detail: history.detail,
-    });
-    return;
+    log.warn("catch_up.no_history", { channel_id, reason: history.reason, detail: history.detail });
+    return [];
   }
-  for (const { message } of history.value) if (message !== null) await steps.handle(message);
+  if (history.value.length === MESSAGES_PER_PLACE_MAX) log.warn("catch_up.cut", { channel_id, after });
+  return history.value;
 }
 
 /** Mentions that have neither a thread nor an answer of ours. */
 async function readMentions(gateway: Gateway, steps: CatchUpSteps, channel_id: string, after: string): Promise<void> {
-  const history = await gateway.adapter.history(channel_id, after, MESSAGES_PER_PLACE_MAX);
-  if (!history.ok) {
-    gateway.log.warn("catch_up.no_history", { channel_id, reason: history.reason, detail: history.detail });
-    return;
-  }
-  const answered = new Set(history.value.filter((entry) => entry.ours).map((entry) => entry.reply_to_id));
-  for (const entry of history.value) {
+  const history = await readHistory(gateway, channel_id, after);
+  const answered = new Set(history.filter((entry) => entry.ours).map((entry) => entry.reply_to_id));
+  for (const entry of history) {
     if (entry.message?.mentions_us === true && !answered.has(entry.message_id)) {
       await handleMention(gateway, steps, entry);
     }
