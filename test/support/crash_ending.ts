@@ -52,13 +52,16 @@ export async function endingOf(product: Product, run: CrashRun): Promise<Ending>
     ),
     open_buttons: OPEN_BUTTONS.filter((label) => texts.some((text) => isOpen(text, label))),
     unknown: messages.filter((message) => message.role === "tool" && UNKNOWN_OUTCOME.test(message.content)).length,
-    is_over: isOver(history.at(-1), texts),
+    is_over: isOver(
+      history.at(-1),
+      texts.map((text) => alike(text, key)),
+    ),
   };
 }
 
-/** The last message is answered, or what ran was stopped. */
+/** The last message is answered where people can read it, or what ran was stopped. */
 function isOver(last: Ending["history"][number] | undefined, texts: readonly string[]): boolean {
-  if (last?.role === "assistant") return last.calls.length === 0;
+  if (last?.role === "assistant") return last.calls.length === 0 && texts.some((text) => text.includes(last.text));
   return last?.role === "tool" && texts.some((text) => STOPPED.test(text));
 }
 
