@@ -18,7 +18,10 @@ const DIRECT_PLACES_MAX = 50;
 const CHANNELS_MAX = 50;
 /** A mention that nobody answered for longer than this is no longer waited for. */
 const MENTION_AGE_MS_MAX = 24 * 3600_000;
-/** A mention that was not answered can be older than one that was by as long as an outage of the server is waited out. */
+/**
+ * A mention that was not answered can be older than one that was by as long as an outage of the server is waited
+ * out.
+ */
 const MENTION_ORDER_MS_MAX = 15 * 60_000;
 
 /**

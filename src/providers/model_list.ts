@@ -5,9 +5,9 @@ const LISTS_NOTHING: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
  * Names of a server's models in its own order, from the form in which all vendors list them: `{data: [{id}]}`. Null
- * when it does not answer or answers something else; none when it is there but lists nothing. A plain request: servers are asked at every start, and a
- * vendor's client costs memory that an idle server need not spend. Redirects are not followed, since a key goes with
- * the request.
+ * when it does not answer or answers something else; none when it is there but lists nothing. A plain request: servers
+ * are asked at every start, and a vendor's client costs memory that an idle server need not spend. Redirects are not
+ * followed, since a key goes with the request.
  */
 export async function fetchModelList(
   url: string,

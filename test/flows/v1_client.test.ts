@@ -80,8 +80,9 @@ test("create, sendAndWait and history: the frames have the order and the fields 
   const text = frames.flatMap(({ event }) => (event.type === "content" ? [String(event["text"])] : [])).join("");
   expect(text).toBe("Reykjavík it is.");
   const types = frames.map(({ event }) => event.type);
-  for (const type of ["state_change", "ws_state", "thinking_start", "thinking_stop", "stream_end"])
+  for (const type of ["state_change", "ws_state", "thinking_start", "thinking_stop", "stream_end"]) {
     expect(types).toContain(type);
+  }
   expect(await client.sendAndWait(ws_id, "Thank you.")).toBe("You are welcome.");
   const { body } = await client.history(ws_id);
   expect(body).toMatchObject({ ws_id, cursor: 8, handoff_token: expect.any(String) });

@@ -105,8 +105,11 @@ export async function startCrashRig(): Promise<CrashRig> {
     },
     async endure(scenario, reference) {
       const run = begin(scenario);
-      const problems = await settle(product, run, (ending) => problemsOf(run, ending, reference), ENDURANCE_MS);
-      ended.push({ run, ending: await endingOf(product, run) });
+      let last: Ending | null = null;
+      const judge = (ending: Ending): string[] => problemsOf(run, (last = ending), reference);
+      const problems = await settle(product, run, judge, ENDURANCE_MS);
+      // Asking again might meet a server that has just died.
+      if (last !== null) ended.push({ run, ending: last });
       return problems;
     },
     async lateProblems() {
