@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../src/lib/clock.ts";
 import { GENEROUS_RATE_LIMITS } from "./practice/index.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
@@ -122,6 +123,29 @@ test("what was written while nobody listened is heard, however much was written 
   );
 }, 40_000);
 
+test("a mention of hours ago is heard, though a later one was answered just now", async () => {
+  let ahead_ms = -2 * 3600_000;
+  const now = (): number => Date.now() + ahead_ms;
+  await using bench = await startBench({ practice: { now }, clock: { ...systemClock, now } });
+  bench.link("Ada");
+  const { practice } = bench;
+  await bench.gateway.stop();
+  practice.as("Ada").say("general", `<@${practice.bot_id}> two hours ago`);
+  ahead_ms = 0;
+  const later = practice.as("Ada").say("general", `<@${practice.bot_id}> just now`);
+  // As a gateway leaves it that dies in the middle of what it has to catch up with.
+  const route = {
+    ws_id: "w".repeat(32),
+    channel_id: later.id,
+    kind: "thread",
+    parent_channel_id: later.channel_id,
+  } as const;
+  const at = { created: new Date().toISOString(), last_inbound_id: later.id, cursor_seq: 0 };
+  bench.server.routes.set(later.id, { ...route, ...at, channel_type: "discord", guild_id: null });
+  await bench.restart();
+  expect((await bench.sent(1)).message).toBe("two hours ago");
+});
+
 // REQ-NOTIFY-010
 test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back (NTFY-24)", async () => {
   await using bench = await startBench();
@@ -178,6 +202,29 @@ test("what follows a notification in a DM goes where that came from, after a res
   ada.say(dm.id, "and who am I now");
   await bench.sees(dm.id, /link/i);
   expect(server.sent).toHaveLength(2);
+});
+
+test("an outage while it is asked what a DM follows sends nothing to the wrong conversation", async () => {
+  // More often than a request is repeated by itself.
+  const OUTAGE = 8;
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { practice, server } = bench;
+  const ada = practice.as("Ada");
+  const thread = await bench.begin("Ada", "work");
+  bench.turn(thread, [assistant("Working.")]);
+  const dm = ada.openDm();
+  const notification = { channel_type: "discord", channel_id: dm.id, ws_id: thread.ws_id, part: 0, created: "" };
+  server.posted.push({ ...notification, message_id: "1", shows: "notification:n" });
+  let refused = 0;
+  server.refuse = (request) => {
+    if (!request.url.includes("posted?channel_id=") || refused === OUTAGE) return null;
+    refused += 1;
+    return { status: 503, body: { error: "The server is starting." } };
+  };
+  ada.say(dm.id, "go on then");
+  expect(await bench.sent(2)).toMatchObject({ ws_id: thread.ws_id, message: "go on then" });
+  expect(refused).toBe(OUTAGE);
 });
 
 test("a notification's conversation that was closed meanwhile is not opened by an answer: a new one is offered", async () => {

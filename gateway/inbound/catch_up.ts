@@ -19,12 +19,6 @@ const CHANNELS_MAX = 50;
 /** A mention that nobody answered for longer than this is no longer waited for. */
 const MENTION_AGE_MS_MAX = 24 * 3600_000;
 /**
- * A mention that was not answered can be older than one that was by as long as an outage of the server is waited
- * out.
- */
-const MENTION_ORDER_MS_MAX = 15 * 60_000;
-
-/**
  * Reads what people wrote while no gateway was connected: in each place that shows a workstream, after the last message
  * that was handled, and mentions in channels. Resolves when each place's work is in its queue; new messages wait
  * behind.
@@ -49,19 +43,11 @@ export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<vo
     .openChannels()
     .filter((place) => isAllowed(gateway.settings.discord, place))
     .slice(0, CHANNELS_MAX)) {
-    const after = gateway.adapter.idAt(firstUnread(gateway, routes.value.routes, channel.channel_id));
+    const after = gateway.adapter.idAt(gateway.clock.now() - MENTION_AGE_MS_MAX);
     if (gateway.adapter.hasNewer(channel.channel_id, after) === "yes") {
       void steps.run(`mentions:${channel.channel_id}`, () => readMentions(gateway, steps, channel.channel_id, after));
     }
   }
-}
-
-/** From when on a channel may hold mentions that nobody answered; milliseconds. */
-function firstUnread({ clock }: Gateway, routes: readonly ChannelRoute[], channel_id: string): number {
-  const answered = routes.flatMap((route) =>
-    route.parent_channel_id === channel_id ? [Date.parse(route.created) - MENTION_ORDER_MS_MAX] : [],
-  );
-  return answered.reduce((newest, at) => Math.max(newest, at), clock.now() - MENTION_AGE_MS_MAX);
 }
 
 async function readPlace(gateway: Gateway, steps: CatchUpSteps, route: ChannelRoute): Promise<void> {
