@@ -2,6 +2,7 @@ import type { InboundMessage } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
 import { textView } from "../render/view.ts";
 import { sidePlaceId } from "../routes.ts";
+import type { ServerAnswer } from "../server_request.ts";
 import type { Conversations } from "./conversation.ts";
 import type { Speaker } from "./speak.ts";
 
@@ -25,7 +26,9 @@ export async function handleDirect(
   if (!own.ok) return speaker.refuse(message, own);
   const speakForOneself = (): Promise<void> =>
     own.value === null ? conversations.openDirect(message) : speaker.speak(own.value, message);
-  const about = await workstreamMeant(gateway, message);
+  const meant = await speaker.patiently(message, () => workstreamMeant(gateway, message));
+  if (!meant.ok) return speaker.refuse(message, meant);
+  const about = meant.value;
   if (about === null || about === own.value?.ws_id) return speakForOneself();
   const say = (words: string): Promise<unknown> =>
     gateway.adapter.post(message.place.channel_id, textView(words), { reply_to: message.id });
@@ -63,14 +66,21 @@ function openBeside(
   return server.createRoute({ ...beside, parent_channel_id: channel_id });
 }
 
-async function workstreamMeant({ server }: Gateway, { place, reply_to }: InboundMessage): Promise<string | null> {
+/** The workstream that a message answers; null for one that answers nothing of ours. */
+async function workstreamMeant(
+  { server }: Gateway,
+  { place, reply_to }: InboundMessage,
+): Promise<ServerAnswer<string | null>> {
+  if (reply_to?.ours === false) return { ok: true, value: null };
   if (reply_to !== null) {
-    const posted = reply_to.ours ? await server.posted(reply_to.message_id) : null;
-    return posted?.ok === true ? posted.value.ws_id : null;
+    const posted = await server.posted(reply_to.message_id);
+    if (!posted.ok) return posted.status === 404 ? { ok: true, value: null } : posted;
+    return { ok: true, value: posted.value.ws_id };
   }
   const last = await server.lastPosted(place.channel_id);
-  const newest = last.ok ? last.value.posted[0] : undefined;
-  return newest?.shows.startsWith(NOTIFICATION_PREFIX) === true ? newest.ws_id : null;
+  if (!last.ok) return last;
+  const newest = last.value.posted[0];
+  return { ok: true, value: newest?.shows.startsWith(NOTIFICATION_PREFIX) === true ? newest.ws_id : null };
 }
 
 /** Names the message so that the turn it starts is known as one that was asked for in this DM. */
