@@ -60,18 +60,16 @@ export class JournalWriter {
   }
 
   async #writeStep(): Promise<void> {
-    const taken: { batch: Waiting[]; step: WholeStep | null } = { batch: [], step: null };
-    const take = (): WholeStep => {
-      taken.batch = this.#waiting;
-      this.#waiting = [];
-      taken.step = this.#stepOf(taken.batch);
-      return taken.step;
-    };
+    const taken: { batch: Waiting[] | null; step: WholeStep | null } = { batch: null, step: null };
     try {
-      await this.#store.journal.commit(take);
+      await this.#store.journal.commit(() => {
+        taken.batch = this.#take();
+        taken.step = this.#stepOf(taken.batch);
+        return taken.step;
+      });
     } catch (error) {
-      if (taken.step === null) take();
-      for (const waiting of taken.batch) waiting.reject(error);
+      // A store that was not ready to write has not asked for the step.
+      for (const waiting of taken.batch ?? this.#take()) waiting.reject(error);
       return;
     }
     if (taken.step === null) throw new Error("The store committed a step without asking for it.");
@@ -86,7 +84,13 @@ export class JournalWriter {
     });
     for (const entry of entries) applyEntry(this.#conversation, entry);
     this.#onWritten({ entries, state_changed });
-    for (const waiting of taken.batch) waiting.resolve();
+    for (const waiting of taken.batch ?? []) waiting.resolve();
+  }
+
+  #take(): Waiting[] {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    return batch;
   }
 
   #stepOf(batch: readonly Waiting[]): WholeStep {
