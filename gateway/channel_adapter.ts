@@ -49,8 +49,11 @@ export interface ChannelPlace {
 export interface ChannelPerson {
   id: string;
   name: string;
-  /** What the roles here allow; `none` for a person without any that has a meaning, null where roles decide nothing. */
-  role: RoleName | "none" | null;
+  /**
+   * What the person's roles allow: `none` for a person without any that has a meaning, `unknown` where the platform was
+   * not asked yet or does not answer, null where roles decide nothing. `unknown` allows no more than the least.
+   */
+  role: RoleName | "none" | "unknown" | null;
 }
 
 export interface InboundAttachment {
@@ -193,6 +196,8 @@ export interface ChannelAdapter {
   /** Shows for some seconds that an answer is coming. Never fails. */
   showTyping(channel_id: string): Promise<void>;
   place(channel_id: string): Promise<ChannelResult<ChannelPlace>>;
+  /** The person with the role found where it is `unknown`; it stays so where the platform does not answer in time. */
+  withRole(person: ChannelPerson, place: ChannelPlace, signal: AbortSignal): Promise<ChannelPerson>;
   /** Whether there is anything after this message, as far as is known without asking. */
   hasNewer(channel_id: string, after: string): "yes" | "no" | "unknown";
   /** Messages after an id, oldest first, at most `limit`. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
-import type { RoleName } from "./config.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
 test("a forwarded message and a poll reach the agent in words (DEVT-12)", async () => {
@@ -47,22 +46,6 @@ test("in a locked thread an open question goes to the person by DM (DREN-14)", a
   await bench.practice.waitFor(() => bench.practice.dmAsText("Ada").includes("I ask you here"));
   const refused = bench.practice.requests.filter(({ status }) => status === 400 || status === 403);
   expect(refused.length).toBeLessThan(10);
-});
-
-test("a person without a role that counts hears so, and one who may talk does not decide", async () => {
-  const roles: Record<string, RoleName> = {};
-  await using bench = await startBench({ discord: { roles } });
-  const { practice, server } = bench;
-  roles[practice.roleId("admin")] = "admin";
-  roles[practice.roleId("approver")] = "talk";
-  for (const name of ["Ada", "Ben", "Cleo"]) bench.link(name);
-  practice.as("Cleo").say("general", `<@${practice.bot_id}> hello`);
-  await bench.sees("general", "Your roles here do not let you talk to me");
-  const { thread } = await bench.begin("Ben", "go");
-  await until(() => practice.as("Ben").commands("general").length > 0);
-  await practice.as("Ben").slash(thread, "doctor");
-  await practice.waitFor(() => practice.as("Ben").channelAsText(thread).includes("Only admins"));
-  expect(server.sent.map(({ message }) => message)).toEqual(["go"]);
 });
 
 test("an answer that takes longer than a command's token lives comes by DM (DEVT-03)", async () => {

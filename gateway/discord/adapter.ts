@@ -18,6 +18,7 @@ import { listen } from "./listen.ts";
 import { historyEntry, type MessageReader, type RawMessage } from "./messages.ts";
 import { payloadOf } from "./payload.ts";
 import { findPlace, readableChannels } from "./places.ts";
+import { createRoleReader } from "./roles.ts";
 
 export interface AdapterDependencies {
   client: Client<true>;
@@ -38,11 +39,15 @@ export function createDiscordAdapter(dependencies: AdapterDependencies): {
 } {
   const { client, settings, log, clock, sees_content } = dependencies;
   const reader: MessageReader = { client, roles: settings.roles };
+  const roles = createRoleReader({ ...settings, client, now: () => performance.now() });
   const adapter: ChannelAdapter = {
     channel_type: "discord",
     ...messageRequests(client),
     ...threadRequests(client, settings.thread_auto_archive_minutes),
     place: (channel_id) => findPlace(client, channel_id),
+    async withRole(person, place, signal) {
+      return person.role === "unknown" ? { ...person, role: await roles.find(person.id, place, signal) } : person;
+    },
     hasNewer(channel_id, after) {
       const channel = client.channels.cache.get(channel_id);
       if (channel === undefined || !("lastMessageId" in channel) || !channel.lastMessageId) return "unknown";

@@ -6,6 +6,7 @@ import type { ChannelFailure, ChannelResult } from "../channel_adapter.ts";
 const BY_CODE = new Map<number, ChannelFailure>([
   [10003, "channel_gone"],
   [10004, "channel_gone"],
+  [10007, "channel_gone"],
   [10008, "message_gone"],
   [10013, "channel_gone"],
   [10062, "expired"],

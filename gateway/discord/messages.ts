@@ -7,7 +7,7 @@ import type {
   GatewayGuildMembersChunkDispatchData,
   GatewayMessageCreateDispatchData,
 } from "discord.js";
-import { ROLE_NAMES, type RoleName } from "../config.ts";
+import type { RoleName } from "../config.ts";
 import type {
   ChannelPerson,
   ChannelPlace,
@@ -16,6 +16,7 @@ import type {
   InboundMessage,
 } from "../channel_adapter.ts";
 import { clip } from "../render/defuse.ts";
+import { roleOfIds } from "./roles.ts";
 
 /** A message as it comes by the gateway, or from history, where the member is missing. */
 export type RawMessage = APIMessage & Partial<Pick<GatewayMessageCreateDispatchData, "guild_id" | "member">>;
@@ -84,16 +85,17 @@ export function historyEntry(reader: MessageReader, raw: RawMessage, place: Chan
   };
 }
 
-/** Who somebody is, and what the person's roles allow. */
+/** Who somebody is, and what the person's roles allow; `unknown` where the event does not name them. */
 export function personOf(
   reader: MessageReader,
   user: APIUser,
   member: Pick<RawMember, "nick" | "roles"> | Partial<RawMember> | null | undefined,
   guild_id: string | null,
 ): ChannelPerson {
-  const roles_given = Object.keys(reader.roles).length > 0;
-  const held = guild_id === null || !roles_given ? null : roleOf(reader.roles, [...(member?.roles ?? []), guild_id]);
-  return { id: user.id, name: member?.nick ?? nameOf(user), role: held };
+  const person = { id: user.id, name: member?.nick ?? nameOf(user) };
+  if (Object.keys(reader.roles).length === 0) return { ...person, role: null };
+  if (guild_id === null || member?.roles === undefined) return { ...person, role: "unknown" };
+  return { ...person, role: roleOfIds(reader.roles, [...member.roles, guild_id]) };
 }
 
 export function inboundAttachment(attachment: APIAttachment): InboundAttachment {
@@ -111,11 +113,6 @@ export function directPlace(raw: RawMessage & { channel_type?: ChannelType }): C
     return null;
   }
   return { channel_id: raw.channel_id, kind: "dm", name: "", guild_id: null, parent_channel_id: null };
-}
-
-function roleOf(roles: Readonly<Record<string, RoleName>>, held: readonly string[]): RoleName | "none" {
-  const ranks = held.flatMap((id) => (Object.hasOwn(roles, id) ? [ROLE_NAMES.indexOf(roles[id] ?? "talk")] : []));
-  return ranks.length === 0 ? "none" : (ROLE_NAMES[Math.max(...ranks)] ?? "none");
 }
 
 function nameOf(user: APIUser): string {

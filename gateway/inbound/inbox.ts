@@ -4,10 +4,10 @@ import type { Gateway } from "../gateway.ts";
 import { createRecent } from "../recent.ts";
 import { createSerialQueue } from "../serial.ts";
 import { catchUp } from "./catch_up.ts";
-import { handleDeleted, handleEdited } from "./changes.ts";
+import { handleDeleted, handleEdited, type WithRole } from "./changes.ts";
 import { createConversations } from "./conversation.ts";
 import { handleDirect } from "./direct.ts";
-import { createIntroducer } from "./introduce.ts";
+import { createIntroducer, roleUnknownView } from "./introduce.ts";
 import { createSpeaker } from "./speak.ts";
 
 /** Everything that people write, in the order they wrote it, each message once. */
@@ -22,6 +22,8 @@ export interface Inbox {
 }
 
 const HANDLED_MAX = 10_000;
+/** Long enough for a platform that is slow, short enough that a conversation does not stand still. */
+const ROLE_WAIT_MS = 20_000;
 
 export function createInbox(gateway: Gateway): Inbox {
   const introducer = createIntroducer(gateway);
@@ -31,15 +33,32 @@ export function createInbox(gateway: Gateway): Inbox {
   const handled = createRecent<{ author: ChannelPerson; text: string }>(HANDLED_MAX);
   let missed: Promise<void> = Promise.resolve();
 
+  const withRole: WithRole = async (message, goOn) => {
+    const signal = AbortSignal.any([gateway.signal, AbortSignal.timeout(ROLE_WAIT_MS)]);
+    const author = await gateway.adapter.withRole(message.author, message.place, signal);
+    if (author.role === "unknown") {
+      gateway.log.warn("message.role_unknown", { channel_id: message.place.channel_id });
+      await gateway.adapter.post(message.place.channel_id, roleUnknownView(), { reply_to: message.id });
+      return;
+    }
+    handled.set(message.id, { author, text: message.text });
+    await goOn({ ...message, author });
+  };
+
   const handle = async (message: InboundMessage): Promise<void> => {
     if (gateway.signal.aborted || handled.get(message.id) !== undefined) return;
     handled.set(message.id, { author: message.author, text: message.text });
-    if (message.place.kind === "dm") return handleDirect(gateway, speaker, conversations, message);
-    if (message.place.kind !== "thread") return message.mentions_us ? conversations.openOn(message) : undefined;
-    const route = await speaker.patiently(message, () => gateway.routes.find(message.place.channel_id));
-    if (!route.ok) return speaker.refuse(message, route);
-    if (route.value !== null) return speaker.speak(route.value, message);
-    if (message.mentions_us) await conversations.adoptThread(message);
+    if (message.place.kind === "dm") {
+      return withRole(message, (known) => handleDirect(gateway, speaker, conversations, known));
+    }
+    if (message.place.kind !== "thread") {
+      return message.mentions_us ? withRole(message, (known) => conversations.openOn(known)) : undefined;
+    }
+    const found = await speaker.patiently(message, () => gateway.routes.find(message.place.channel_id));
+    if (!found.ok) return speaker.refuse(message, found);
+    const route = found.value;
+    if (route !== null) return withRole(message, (known) => speaker.speak(route, known));
+    if (message.mentions_us) await withRole(message, (known) => conversations.adoptThread(known));
   };
 
   const guarded = (work: () => Promise<void>): Promise<void> =>
@@ -56,7 +75,7 @@ export function createInbox(gateway: Gateway): Inbox {
       const before = handled.get(message.id);
       if (!isAllowed(gateway.settings.discord, message.place) || before?.text === message.text) return;
       handled.set(message.id, { author: message.author, text: message.text });
-      enqueue(message, () => handleEdited(gateway, speaker, message));
+      enqueue(message, () => handleEdited(gateway, speaker, message, withRole));
     },
     deleted(message_id) {
       const before = handled.get(message_id);

@@ -48,9 +48,14 @@ export function unlinkedView(): TextView {
   };
 }
 
-/** For a person whose roles in this guild do not let them talk to us. */
+/** For a person whose roles do not let them talk to us. */
 export function roleView(): TextView {
   return textView("Your roles here do not let you talk to me. Ask an admin of this server for one that does.");
+}
+
+/** For a person of whom the platform does not say which roles they have. */
+export function roleUnknownView(): TextView {
+  return textView("Discord does not tell me at the moment what your roles let you do. Send this again in a minute.");
 }
 
 /** For a linked person in somebody else's conversation. */

@@ -1,5 +1,5 @@
 import { isAllowed } from "../allowed.ts";
-import type { CommandDefinition, Press, SuggestRequest } from "../channel_adapter.ts";
+import type { ChannelPerson, CommandDefinition, Press, SuggestRequest } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
 import { alwaysButton, grantMenu } from "./always.ts";
 import { approveButtons } from "./approve.ts";
@@ -60,15 +60,18 @@ export function commandDefinitions(): CommandDefinition[] {
   return INTERACTIONS.flatMap(({ definition }) => (definition === undefined ? [] : [definition]));
 }
 
+/** A press must be answered within three seconds, so asking for its person's roles may not take longer. */
+const ROLE_WAIT_MS = 1500;
+
 /** Does what a press asks for. Never rejects: whatever fails is logged and said to the person. */
-export async function handlePress(gateway: Gateway, press: Press): Promise<void> {
+export async function handlePress(gateway: Gateway, received: Press): Promise<void> {
   try {
-    if (!isAllowed(gateway.settings.discord, press.place)) {
-      return await tell(press, "I am not at work in this channel.");
+    if (!isAllowed(gateway.settings.discord, received.place)) {
+      return await tell(received, "I am not at work in this channel.");
     }
-    if (press.person.role === "none") {
-      return await tell(press, "Your roles here do not let you do this. Ask an admin of this server.");
-    }
+    const press = { ...received, person: await personOf(gateway, received) };
+    const refusal = roleRefusal(press.person);
+    if (refusal !== null) return await tell(press, refusal);
     for (const each of INTERACTIONS) {
       const running = each.take(gateway, press);
       if (running !== null) return await running;
@@ -76,9 +79,19 @@ export async function handlePress(gateway: Gateway, press: Press): Promise<void>
     gateway.log.warn("press.unknown", { kind: press.kind });
     await tell(press, "I do not know this button any more.");
   } catch (error) {
-    gateway.log.error("press.failed", { kind: press.kind, error: error as Error });
-    await tell(press, "Something went wrong on my side. Try again in a moment.").catch(() => {});
+    gateway.log.error("press.failed", { kind: received.kind, error: error as Error });
+    await tell(received, "Something went wrong on my side. Try again in a moment.").catch(() => {});
   }
+}
+
+function personOf({ adapter, signal }: Gateway, { person, place }: Press): Promise<ChannelPerson> {
+  return adapter.withRole(person, place, AbortSignal.any([signal, AbortSignal.timeout(ROLE_WAIT_MS)]));
+}
+
+function roleRefusal({ role }: ChannelPerson): string | null {
+  if (role === "none") return "Your roles here do not let you do this. Ask an admin of this server.";
+  if (role !== "unknown") return null;
+  return "Discord does not tell me at the moment what your roles let you do. Try again in a minute.";
 }
 
 /** Suggestions while a person types. */
