@@ -1,4 +1,5 @@
 import type { ApproveAnswer, ApproveBody, Grant } from "../src/protocol/approval.ts";
+import type { ExtendBudgetAnswer, ExtendBudgetBody } from "../src/protocol/admin.ts";
 import type { ModelsAnswer } from "../src/protocol/answers.ts";
 import type {
   ChannelLink,
@@ -162,6 +163,8 @@ function peopleMethods(channel: { channel_type: string }, call: Call) {
     forget: (actor: Actor, memory_id: string) =>
       call<unknown>("DELETE", pathOf(PATHS.memory, { memory_id }), { actor }),
     grants: (actor: Actor) => call<{ grants: Grant[] }>("GET", PATHS.admin_grants, { actor }),
+    extendBudget: (actor: Actor, json: ExtendBudgetBody) =>
+      call<ExtendBudgetAnswer>("POST", PATHS.admin_budgets, { actor, json }),
     revokeGrant: (actor: Actor, grant_id: string) =>
       call<unknown>("DELETE", pathOf(PATHS.admin_grant, { grant_id }), { actor }),
   };

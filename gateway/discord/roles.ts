@@ -32,9 +32,11 @@ export function roleOfIds(roles: Readonly<Record<string, RoleName>>, held: reado
  * is everyone, and the most that one of the served guilds allows counts. Answers `unknown`, never more than the truth,
  * where Discord does not say it before the signal.
  */
-export function createRoleReader({ client, roles, guild, now }: RoleDependencies): {
-  find(user_id: string, place: ChannelPlace, signal: AbortSignal): Promise<Role>;
+export function createRoleReader(dependencies: RoleDependencies): {
+  find: (user_id: string, place: ChannelPlace, signal: AbortSignal) => Promise<Role>;
 } {
+  const { client, roles, guild } = dependencies;
+  const now = (): number => dependencies.now();
   const known = createRecent<{ held: readonly string[]; until: number }>(PEOPLE_MAX);
 
   const heldIn = async (guild_id: string, user_id: string, signal: AbortSignal): Promise<readonly string[] | null> => {

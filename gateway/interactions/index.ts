@@ -3,6 +3,7 @@ import type { ChannelPerson, CommandDefinition, Press, SuggestRequest } from "..
 import type { Gateway } from "../gateway.ts";
 import { alwaysButton, grantMenu } from "./always.ts";
 import { approveButtons } from "./approve.ts";
+import { extendBudgetButton } from "./budget.ts";
 import { askAboutCommand, askAboutForm, askCommand } from "./ask.ts";
 import { tell } from "./common.ts";
 import { denyReasonButton, denyReasonForm } from "./deny_reason.ts";
@@ -32,6 +33,7 @@ const INTERACTIONS: readonly Interaction[] = [
   stopButton,
   stopCommand,
   retryButton,
+  extendBudgetButton,
   retryCommand,
   linkCommand,
   linkButton,

@@ -5,7 +5,7 @@ import type { Scene } from "./scene.ts";
 
 /** One message per failure: what, when it will work again, and a button that tries again. */
 export async function onError(scene: Scene, seq: number, event: ErrorEvent): Promise<void> {
-  await scene.delivery.show(scene.ws_id, `entry:${seq}`, [failureView(event.message, event.retry_at ?? null, seq)]);
+  await scene.delivery.show(scene.ws_id, `entry:${seq}`, [failureView(event, seq)]);
 }
 
 /** Small lines about what happened beside the answer. */

@@ -54,7 +54,7 @@ function endWord(outcome: TurnOutcome): string {
     case "interrupted":
       return "Stopped";
     case "limit":
-      return "Stopped at the limit of steps";
+      return "Stopped at a limit";
     case "failed":
       return "It failed";
     default:

@@ -177,7 +177,10 @@ test("a title cannot break out, and title and message are split under the limit 
 });
 
 test("a failure has one message with Retry", () => {
-  const view = failureView("The model is overloaded.", "2026-12-01T12:03:00.000Z", 9);
+  const view = failureView(
+    { code: "model_overloaded", message: "The model is overloaded.", retry_at: "2026-12-01T12:03:00.000Z" },
+    9,
+  );
   expect(view.text).toContain("The model is overloaded.");
   expect(view.buttons).toEqual([{ kind: "press", id: "retry:9", label: "Retry", style: "neutral" }]);
 });

@@ -98,7 +98,7 @@ function outcomeWord(outcome: TurnOutcome): string {
     case "interrupted":
       return "⏹ Interrupted";
     case "limit":
-      return "⏹ Stopped at the limit of steps";
+      return "⏹ Stopped at a limit";
     case "failed":
       return "✗ Failed";
     default:

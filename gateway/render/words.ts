@@ -1,18 +1,27 @@
+import type { ErrorEvent } from "../../src/protocol/event.ts";
+import { encodeCustomId } from "./custom_id.ts";
 import { clip, plainText } from "./defuse.ts";
 import { momentText } from "./figures.ts";
 import { splitText } from "./split.ts";
-import { textView, type TextView } from "./view.ts";
+import { textView, type Button, type TextView } from "./view.ts";
 
 const MESSAGE_LENGTH_SHOWN_MAX = 1500;
 
-/** A failure in plain words, with a button that tries again. */
-export function failureView(message: string, retry_at: string | null, seq: number): TextView {
-  const when = retry_at === null ? "" : `\n-# It is likely to work again ${momentText(retry_at, "R")}.`;
+/** The verb of the button that allows more for a day; its subject is the person, its call the day and the number. */
+export const EXTEND_BUDGET = "extend_budget";
+
+/** A failure in plain words, with a button that tries again; where a budget is used up, one that allows more. */
+export function failureView({ message, retry_at, budget }: Omit<ErrorEvent, "type">, seq: number): TextView {
+  const hope = budget === undefined ? "It is likely to work again" : "The next day begins";
+  const when = retry_at === undefined ? "" : `\n-# ${hope} ${momentText(retry_at, "R")}.`;
   const words = splitText(message, MESSAGE_LENGTH_SHOWN_MAX)[0] ?? "Something went wrong, and nobody said what.";
-  return {
-    ...textView(`⚠️ ${words}${when}`),
-    buttons: [{ kind: "press", id: `retry:${seq}`, label: "Retry", style: "neutral" }],
-  };
+  const extend =
+    budget === undefined ? null : encodeCustomId(EXTEND_BUDGET, budget.user_id, `${budget.day}.${budget.extension}`);
+  const button: Button =
+    extend === null
+      ? { kind: "press", id: `retry:${seq}`, label: "Retry", style: "neutral" }
+      : { kind: "press", id: extend, label: "Allow as much again today", style: "primary" };
+  return { ...textView(`⚠️ ${words}${when}`), buttons: [button] };
 }
 
 /** A notification's messages. The title is words alone: it can neither format nor break out of its line. */

@@ -6,12 +6,17 @@ import type { TurnDependencies, TurnPort } from "./turn_port.ts";
 /** Model calls of one turn; a loop beyond it is a runaway, and the person says whether to go on. */
 const MODEL_CALLS_PER_TURN_MAX = 200;
 
-/** Whether the turn had made all its model calls and was ended for it. */
+/** Whether a limit was reached and the turn was ended for it: its person's budget, or its number of model calls. */
 export async function endedByLimit(
   port: TurnPort,
   turn: TurnProgress,
   dependencies: TurnDependencies,
 ): Promise<boolean> {
+  const used_up = await port.budgetError();
+  if (used_up !== null) {
+    await endTurn(port, turn, "limit", [used_up]);
+    return true;
+  }
   const limit = port.workstream.kind === "main" ? MODEL_CALLS_PER_TURN_MAX : dependencies.agent_max_turns;
   if (turn.model_calls < limit) return false;
   if (isLastCall(port, turn, dependencies)) {

@@ -4,7 +4,7 @@ import type { Change, PrivateData, WorkstreamRow } from "../contracts/store.ts";
 import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
 import type { PolicyInputs } from "../pipeline/policy.ts";
 import type { StreamRedactor } from "../lib/redact_stream.ts";
-import type { EphemeralEvent, KeptEvent, StatusEvent } from "../protocol/event.ts";
+import type { EphemeralEvent, ErrorEvent, KeptEvent, StatusEvent } from "../protocol/event.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import type { ModelCallDependencies } from "./model_call.ts";
 import type { Conversation, TurnProgress } from "./conversation.ts";
@@ -69,6 +69,8 @@ export interface TurnPort {
   now(): string;
   /** Usage of the turn so far; null before its first model call. */
   status(turn: TurnProgress): StatusEvent | null;
+  /** What ends the turn because its person has used up the day's budget; null while there is something left. */
+  budgetError(): Promise<ErrorEvent | null>;
   /** When an approval that opens now runs out; null for never. */
   approvalExpiry(): string | null;
 }

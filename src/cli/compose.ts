@@ -161,6 +161,7 @@ function engineSettings(config: Config, isolation: Isolation): EngineSettings {
     truncation: tools.truncation === 0 ? null : tools.truncation,
     agent_max_turns: tools.agent_max_turns,
     tell_owner_when_done: config.notify.on_done === "dm",
+    budget: config.discord.budgets,
     instructions: session.instructions === "" ? null : session.instructions,
     get sandbox() {
       return isolation.sandbox;

@@ -22,7 +22,6 @@ export function gatewayEnvironment(config: Config, jwt_secret: string): Record<s
     TURNSTONE_DISCORD_EDIT_INTERVAL_MS: String(discord.edit_interval_ms),
     TURNSTONE_DISCORD_THREAD_AUTO_ARCHIVE_MINUTES: String(discord.thread_auto_archive_minutes),
     TURNSTONE_DISCORD_ROLES: JSON.stringify(discord.roles),
-    TURNSTONE_DISCORD_BUDGETS: JSON.stringify(discord.budgets),
     TURNSTONE_PRACTICE_PORT: String(config.practice.port),
     ...logEnvironment(config),
   };

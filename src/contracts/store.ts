@@ -351,6 +351,24 @@ export interface UsageStore {
   }): Promise<{ prompt_tokens: number; completion_tokens: number; cost_usd: number }>;
 }
 
+/** More of a day's budget for one person. */
+export interface BudgetExtensionRow {
+  user_id: string;
+  /** In UTC, such as `2026-01-31`. */
+  day: string;
+  /** Counts a person's extensions of that day from 1. */
+  extension: number;
+  granted_by: string | null;
+  at: string;
+}
+
+export interface BudgetStore {
+  /** How often more was allowed on that day. */
+  extensions(user_id: string, day: string): Promise<number>;
+  /** Answers false where this extension is not the next one, as when somebody else was faster. */
+  extend(row: BudgetExtensionRow): Promise<boolean>;
+}
+
 /** All that is kept. Everything is asynchronous, so that a database on another machine can stand behind it. */
 export interface Store {
   journal: JournalStore;
@@ -366,6 +384,7 @@ export interface Store {
   notifications: NotificationStore;
   audit: AuditStore;
   usage: UsageStore;
+  budgets: BudgetStore;
   /** Copies the whole store into a new file while it is in use. */
   backup(path: string): Promise<void>;
   /** True when the store can be written to now. */

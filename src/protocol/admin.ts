@@ -28,6 +28,27 @@ export const NewUserBody = Type.Object(
 );
 export type NewUserBody = Type.Static<typeof NewUserBody>;
 
+export const ExtendBudgetBody = Type.Object(
+  {
+    user_id: Type.String({ maxLength: 64 }),
+    day: Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "Today, in UTC" }),
+    extension: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: "Its number on that day, so that it counts once",
+    }),
+  },
+  { additionalProperties: false },
+);
+export type ExtendBudgetBody = Type.Static<typeof ExtendBudgetBody>;
+
+export const ExtendBudgetAnswer = Type.Object({
+  status: Type.Literal("ok"),
+  user_id: Type.String(),
+  display_name: Type.String(),
+});
+export type ExtendBudgetAnswer = Type.Static<typeof ExtendBudgetAnswer>;
+
 export const NewTokenBody = Type.Object(
   {
     user_id: Type.Optional(Type.String({ maxLength: 64, description: "The caller if absent" })),

@@ -151,6 +151,8 @@ export interface ErrorEvent {
   message: string;
   code: string;
   retry_at?: string;
+  /** With the code `budget_used_up`: whose, of which day (UTC), and the number that an extension would have. */
+  budget?: { user_id: string; day: string; extension: number };
 }
 
 export interface TurnEndedEvent {

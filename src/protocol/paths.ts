@@ -43,6 +43,7 @@ export const PATHS = {
   admin_links: "/v1/api/admin/links",
   admin_grants: "/v1/api/admin/grants",
   admin_grant: "/v1/api/admin/grants/:grant_id",
+  admin_budgets: "/v1/api/admin/budgets",
   admin_audit: "/v1/api/admin/audit",
   channel_events: "/v1/api/channels/:channel_type/events",
   channel_link: "/v1/api/channels/:channel_type/links",

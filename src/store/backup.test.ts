@@ -85,7 +85,13 @@ test("what is damaged, foreign, newer or missing is not restored", async () => {
   connection.exec("create table x (x)");
   connection.close();
   const newer = join(folder, "newer.db");
-  (await openDatabase(newer, [...MIGRATIONS, { version: 2, name: "second", sql: "create table s (x)" }], AT)).close();
+  (
+    await openDatabase(
+      newer,
+      [...MIGRATIONS, { version: MIGRATIONS.length + 1, name: "next", sql: "create table s (x)" }],
+      AT,
+    )
+  ).close();
   const empty = join(folder, "empty.db");
   writeFileSync(empty, "");
   for (const from of [damaged, text, foreign, newer, empty, join(folder, "none"), path]) {

@@ -8,9 +8,11 @@ import type { Migration } from "./migrations/migration.ts";
 import { openStore } from "./open.ts";
 import { AT, temporaryFolder, temporaryStore, userTurn, workstream } from "../../test/support/store_rig.ts";
 
-const SECOND: Migration = { version: 2, name: "second", sql: "create table second (x text) strict" };
+/** What the next release would bring. */
+const NOW = MIGRATIONS.length;
+const NEXT: Migration = { version: NOW + 1, name: "next", sql: "create table next (x text) strict" };
 const BROKEN: Migration = {
-  version: 2,
+  version: NOW + 1,
   name: "broken",
   sql: "create table half (x text) strict; insert into nowhere values (1)",
 };
@@ -70,9 +72,9 @@ test("a store that another process has locked is told (STOR-08)", async () => {
 
 test("a newer schema is refused (STOR-17, REQ-STORE-009)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
-  (await openDatabase(path, [...MIGRATIONS, SECOND], AT)).close();
+  (await openDatabase(path, [...MIGRATIONS, NEXT], AT)).close();
   await expect(openStore({ path })).rejects.toThrow(
-    "The database has schema 2 and this version of turnstone knows 1 at most",
+    `The database has schema ${NOW + 1} and this version of turnstone knows ${NOW} at most`,
   );
 });
 
@@ -81,8 +83,8 @@ test("an upgrade keeps a copy of what was there (STOR-17)", async () => {
   const store = await openStore({ path });
   await store.workstreams.create(workstream("a"));
   await store.close();
-  (await openDatabase(path, [...MIGRATIONS, SECOND], AT)).close();
-  const kept = `${path}.schema-1.backup`;
+  (await openDatabase(path, [...MIGRATIONS, NEXT], AT)).close();
+  const kept = `${path}.schema-${NOW}.backup`;
   expect(statSync(kept).mode & 0o777).toBe(0o600);
   const copy = await temporaryStore(kept);
   expect(await copy.workstreams.get("a")).toEqual(workstream("a"));
@@ -100,19 +102,18 @@ test("an upgrade that fails leaves the file in use as it was, and can be done ag
   const former = await openStore({ path });
   expect(await former.workstreams.get("a")).toEqual(workstream("a"));
   await former.close();
-  (await openDatabase(path, [...MIGRATIONS, SECOND], AT)).close();
+  (await openDatabase(path, [...MIGRATIONS, NEXT], AT)).close();
 });
 
 test("many openings at once make one schema (STOR-17)", async () => {
   const path = join(temporaryFolder(), "turnstone.db");
-  const openings = Array.from({ length: 8 }, () => openDatabase(path, [...MIGRATIONS, SECOND], AT));
+  const openings = Array.from({ length: 8 }, () => openDatabase(path, [...MIGRATIONS, NEXT], AT));
   const connections = await Promise.all(openings);
-  expect(connections[0]?.prepare("select version, name from schema_migrations").all()).toEqual([
-    { version: 1, name: "initial" },
-    { version: 2, name: "second" },
-  ]);
+  expect(connections[0]?.prepare("select version, name from schema_migrations").all()).toEqual(
+    [...MIGRATIONS, NEXT].map(({ version, name }) => ({ version, name })),
+  );
   for (const connection of connections) connection.close();
-  expect(existsSync(`${path}.schema-1.backup`)).toBe(false);
+  expect(existsSync(`${path}.schema-${NOW}.backup`)).toBe(false);
 });
 
 test("check tells whether the store can be written to, and close may be called twice", async () => {

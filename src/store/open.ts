@@ -1,4 +1,5 @@
 import type { Store } from "../contracts/store.ts";
+import { createBudgets } from "./budgets.ts";
 import { createApprovals } from "./approvals.ts";
 import { createAttachments } from "./attachments.ts";
 import { createAudit } from "./audit.ts";
@@ -69,6 +70,7 @@ export async function openStore({ path, now = Date.now }: OpenOptions): Promise<
     notifications: createNotifications(sql, writer),
     audit: createAudit(sql, writer),
     usage: createUsage(sql),
+    budgets: createBudgets(sql, writer),
     backup: (target) => backupDatabase(connection, target),
     prune: (options) => removal.prune(options),
     check: () =>

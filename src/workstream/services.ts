@@ -10,6 +10,7 @@ import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { ApprovalRule } from "../pipeline/policy.ts";
 import type { NotificationTarget } from "../protocol/notification.ts";
+import type { DailyBudget } from "./budget.ts";
 import type { Bus } from "./bus.ts";
 
 /** What the operator settled for all workstreams. */
@@ -27,6 +28,7 @@ export interface EngineSettings {
   /** Whether the owner of a workstream is told by DM that a long turn of it has ended. */
   tell_owner_when_done: boolean;
   sandbox: { name: string } | null;
+  budget: DailyBudget;
 }
 
 /** A notification on its way out. */

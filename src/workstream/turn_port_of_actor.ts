@@ -6,6 +6,7 @@ import type { PolicyInputs } from "../pipeline/policy.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { StatusEvent } from "../protocol/event.ts";
 import type { LiveWorkstream } from "./live_workstream.ts";
+import { budgetError } from "./budget.ts";
 import { prepareContext, toolContext } from "./contexts.ts";
 
 /** What the turn loop sees of an actor. */
@@ -48,6 +49,7 @@ export function createTurnPort(actor: LiveWorkstream, signal: AbortSignal): Turn
     stopping: () => actor.host.isStopping(),
     now: () => timestamp(services.clock),
     status: (turn) => statusOf(actor, turn),
+    budgetError: () => budgetError({ ...services, budget: services.settings.budget }, row.user_id),
     approvalExpiry() {
       const { approval_timeout_s } = services.settings;
       return approval_timeout_s === 0 ? null : new Date(services.clock.now() + approval_timeout_s * 1000).toISOString();

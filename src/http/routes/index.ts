@@ -3,6 +3,7 @@ import type { Route } from "../route.ts";
 import { adminRoutes } from "./admin.ts";
 import { attachmentRoutes } from "./attachments.ts";
 import { authRoutes } from "./auth.ts";
+import { budgetRoutes } from "./budgets.ts";
 import { channelRoutes } from "./channels.ts";
 import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
@@ -29,6 +30,7 @@ export function routeTable(context: HttpContext): Route[] {
     ...memoryRoutes(context),
     ...adminRoutes(context),
     ...oversightRoutes(context),
+    ...budgetRoutes(context),
     ...channelRoutes(context),
     ...postedRoutes(context),
     ...serviceRoutes(context),

@@ -1,5 +1,6 @@
 import { initial } from "./0001_initial.ts";
+import { budgets } from "./0002_budgets.ts";
 import type { Migration } from "./migration.ts";
 
 /** All steps, in their order. */
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, budgets];

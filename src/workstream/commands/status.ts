@@ -1,5 +1,6 @@
 import { timestamp } from "../../lib/clock.ts";
 import type { Workstream } from "../actor.ts";
+import { budgetState, isLimited, usedText } from "../budget.ts";
 import { dashboardRow } from "../dashboard.ts";
 import type { Command } from "./command.ts";
 
@@ -29,5 +30,8 @@ async function usageToday({ row: { user_id, ws_id }, services }: Workstream): Pr
   const whose = user_id === null ? { ws_id } : { user_id };
   const { prompt_tokens, completion_tokens, cost_usd } = await services.store.usage.total({ ...whose, since });
   const cost = cost_usd === 0 ? "" : `, ${cost_usd.toFixed(4)} USD where prices are known`;
-  return `Used today (UTC): ${prompt_tokens} tokens read, ${completion_tokens} written${cost}`;
+  const budget = { ...services, budget: services.settings.budget };
+  const limit = user_id === null || !isLimited(budget.budget) ? null : usedText(await budgetState(budget, user_id));
+  const of = limit === null ? "" : ` (budget: ${limit})`;
+  return `Used today (UTC): ${prompt_tokens} tokens read, ${completion_tokens} written${cost}${of}`;
 }
