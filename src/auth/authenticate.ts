@@ -1,6 +1,6 @@
 import type { Principal } from "../contracts/principal.ts";
 import type { Store, UserRow } from "../contracts/store.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, timestamp } from "../lib/clock.ts";
 import { sha256 } from "../lib/ids.ts";
 import { ACTOR_ROLES, AUDIENCE_SERVER, type ActorRole, type Scope } from "../protocol/auth.ts";
 import { isApiToken, isTokenAlive } from "./api_token.ts";
@@ -27,6 +27,8 @@ export type Authentication =
 /** Finds out who is asking. */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Authentication>;
+  /** Ends the session that these credentials hold, for good. API tokens stay: they are revoked by who administrates. */
+  endSession(credentials: Credentials): Promise<void>;
 }
 
 /** Verified tokens that are remembered. Verifying one costs as much as a whole request. */
@@ -69,7 +71,7 @@ export function createAuthenticator(dependencies: {
       return personal(await store.users.get(row.user_id), parseScopes(row.scopes), `token:${row.token_id}`);
     }
     const claims = await claimsOf(credential);
-    if (claims === null) return null;
+    if (claims === null || (await store.users.isSessionEnded(sha256(credential)))) return null;
     const scopes = parseScopes(claims.scopes);
     if (scopes.has("service")) return service(claims.sub);
     if (claims.token_id !== undefined) {
@@ -80,6 +82,14 @@ export function createAuthenticator(dependencies: {
   };
 
   return {
+    async endSession({ authorization, cookie }) {
+      for (const credential of [bearerOf(authorization), cookie]) {
+        const claims = credential === undefined ? null : await claimsOf(credential);
+        if (credential === undefined || claims === null) continue;
+        const expires = new Date((claims.exp + CLOCK_LEEWAY_S) * 1000).toISOString();
+        await store.users.endSession({ token_hash: sha256(credential), expires, at: timestamp(clock) });
+      }
+    },
     async authenticate(credentials) {
       const bearer = bearerOf(credentials.authorization);
       const credential = bearer ?? credentials.cookie;

@@ -1,6 +1,7 @@
 import type { AUDIENCE_CHANNEL, AUDIENCE_SERVER } from "../protocol/auth.ts";
 import { ISSUER } from "../protocol/auth.ts";
 import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
 
 /** How far the clocks of two machines may differ. */
 export const CLOCK_LEEWAY_S = 30;
@@ -32,14 +33,18 @@ export async function mintJwt(secret: Uint8Array, clock: Clock, request: MintReq
   const { SignJWT } = await import("jose");
   const now_s = Math.floor(clock.now() / 1000);
   const source = request.token_id === undefined ? {} : { token_id: request.token_id };
-  return new SignJWT({ scopes: request.scopes, ...source })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setSubject(request.sub)
-    .setIssuer(ISSUER)
-    .setAudience(request.audience)
-    .setIssuedAt(now_s)
-    .setExpirationTime(now_s + request.lifetime_s)
-    .sign(secret);
+  return (
+    new SignJWT({ scopes: request.scopes, ...source })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      // Two logins in one second are two sessions, of which each can be ended.
+      .setJti(newId())
+      .setSubject(request.sub)
+      .setIssuer(ISSUER)
+      .setAudience(request.audience)
+      .setIssuedAt(now_s)
+      .setExpirationTime(now_s + request.lifetime_s)
+      .sign(secret)
+  );
 }
 
 /** Checks signature, algorithm, issuer, audience, times and the shape of the claims; null when any of it is wrong. */

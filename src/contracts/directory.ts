@@ -43,6 +43,9 @@ export interface UserStore {
   tokenByHash(token_hash: string): Promise<TokenRow | null>;
   listTokens(user_id?: string): Promise<TokenRow[]>;
   revokeToken(token_id: string, at: string): Promise<boolean>;
+  /** Ends a session before it runs out; those that had run out by `at` are forgotten. */
+  endSession(session: { token_hash: string; expires: string; at: string }): Promise<void>;
+  isSessionEnded(token_hash: string): Promise<boolean>;
 }
 
 export interface ChannelStore {

@@ -90,6 +90,26 @@ test("expiry, revocation and the end of an account count at once for a token tha
   expect(await statusWith(rig, fresh)).toBe(401);
 });
 
+test("logging out ends the session wherever it is used, and no other (AUTH-07)", async () => {
+  const rig = await createRig();
+  const anna = await rig.person("anna");
+  const logIn = async (): Promise<string> => {
+    const login = await rig.app.inject({ method: "POST", url: "/v1/api/auth/login", payload: { token: anna.token } });
+    return login.json<{ jwt: string }>().jwt;
+  };
+  const [left, kept, by_bearer] = [await logIn(), await logIn(), await logIn()];
+  const logOut = { method: "POST", url: "/v1/api/auth/logout" } as const;
+  await rig.app.inject({ ...logOut, headers: { cookie: `turnstone_auth=${left}` } });
+  await rig.app.inject({ ...logOut, headers: bearer(by_bearer) });
+  await rig.app.inject({ ...logOut, headers: bearer(anna.token) });
+  await rig.app.inject({ ...logOut, headers: bearer("nonsense") });
+  expect(await statusWith(rig, { cookie: `turnstone_auth=${left}` })).toBe(401);
+  expect(await statusWith(rig, bearer(left))).toBe(401);
+  expect(await statusWith(rig, bearer(by_bearer))).toBe(401);
+  expect(await statusWith(rig, bearer(kept))).toBe(200);
+  expect(await statusWith(rig, bearer(anna.token))).toBe(200);
+});
+
 test.each([
   ["2020-01-01T00:00:00.000Z", 401],
   ["soon", 401],

@@ -2,6 +2,7 @@ import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { mintJwt } from "../auth/jwt.ts";
 import { AUDIENCE_CHANNEL, AUDIENCE_SERVER } from "../protocol/auth.ts";
+import { PATHS } from "../protocol/paths.ts";
 import { bearer, createRig, type Rig, SECRET } from "./testing/rig.ts";
 
 /** What a route's scope lets each kind of caller do. A scope that is not here, or a route without one, fails. */
@@ -90,7 +91,10 @@ test("every route lets in whom its scope names, and nobody else (AUTH-03, AUTH-0
     const scopes = { sub: owner.user_id, scopes: scope, audience: AUDIENCE_SERVER, lifetime_s: 60 } as const;
     good[scope] = bearer(await mintJwt(SECRET, rig.clock, scopes));
   }
+  const logged_out = bearer(await mintJwt(SECRET, rig.clock, { ...soon, audience: AUDIENCE_SERVER }));
+  await rig.app.inject({ method: "POST", url: PATHS.logout, headers: logged_out });
   const bad = {
+    logged_out,
     revoked: bearer(revoked.token),
     deleted_token: bearer(deleted.token),
     deleted_session: bearer(deleted_session),
@@ -104,7 +108,10 @@ test("every route lets in whom its scope names, and nobody else (AUTH-03, AUTH-0
     if (kindOf(status) !== wanted) wrong.push(`${operation.name} as ${caller}: ${status}, not ${wanted}`);
     if (status >= 500) wrong.push(`${operation.name} as ${caller}: ${status}`);
   };
-  const operations = await operationsOf(rig);
+  // Logging out ends the very sessions with which the others are asked for, so it comes last.
+  const operations = (await operationsOf(rig)).toSorted(
+    (one, other) => Number(one.path === PATHS.logout) - Number(other.path === PATHS.logout),
+  );
   expect(operations.length).toBeGreaterThan(50);
   for (const operation of operations) {
     const admitted = ADMITTED[operation.scope];

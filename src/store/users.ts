@@ -52,6 +52,21 @@ export function createUsers(sql: Sql, writer: Writer, memories: Memories): UserS
         return sql.run("delete from users where user_id = @user_id", { user_id }) > 0;
       });
     },
+    async endSession({ token_hash, expires, at }) {
+      await writer.write(() => {
+        // One that has run out is refused for that alone.
+        sql.run("delete from ended_sessions where expires < @at", { at });
+        sql.run("insert or ignore into ended_sessions (token_hash, expires) values (@token_hash, @expires)", {
+          token_hash,
+          expires,
+        });
+      });
+    },
+    async isSessionEnded(token_hash) {
+      return (
+        sql.get("select 1 as ended from ended_sessions where token_hash = @token_hash", { token_hash }) !== undefined
+      );
+    },
     async createToken(row) {
       await writer.write(() => sql.run(insertSql("tokens", TOKEN_COLUMNS), { ...row }));
     },

@@ -11,6 +11,7 @@ import { AUDIENCE_SERVER, COOKIE_NAME, LoginAnswer, LoginBody, type Scope, Setup
 import { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { audit, type HttpContext } from "../context.ts";
+import { credentialsOf } from "../guard.ts";
 import { conflict, forbidden, invalid, rateLimited } from "../failures.ts";
 import { openRoute, type Route } from "../route.ts";
 import { isLocalRequest } from "../security.ts";
@@ -45,10 +46,11 @@ export function authRoutes(context: HttpContext): Route[] {
     openRoute({
       method: "POST",
       path: PATHS.logout,
-      summary: "Takes the session cookie away",
+      summary: "Ends the session and takes its cookie away",
       scope: "public",
       answer: OkAnswer,
-      handle({ reply, request }) {
+      async handle({ reply, request }) {
+        await context.authenticator.endSession(credentialsOf(request));
         setCookie(reply, request, "", 0);
         return { status: "ok" };
       },
