@@ -121,25 +121,6 @@ test("a card in an archived thread is still rewritten (DREN-14)", async () => {
   expect(bench.practice.messageAsText(card)).not.toContain("[Approve]");
 });
 
-// REQ-DISCORD-019
-test("where the thread is locked to us, the person is asked by DM, and the answer counts", async () => {
-  await using bench = await startBench();
-  bench.link("Ada");
-  const message = await bench.begin("Ada", "go");
-  bench.practice.faults.onRequest(
-    { method: "POST", path: `/channels/${message.thread}/messages` },
-    { kind: "status", status: 403, body: { code: 50013, message: "Missing Permissions" } },
-  );
-  bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
-  await bench.practice.waitFor(() => bench.practice.dmAsText("Ada").includes("I ask you here"));
-  const card = bench.practice.dm("Ada")[0];
-  if (card === undefined) throw new Error("There is no card.");
-  await bench.practice.as("Ada").press(card, "Approve");
-  const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
-  expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
-});
-
 // REQ-DISCORD-020
 test("a slow server does not make an interaction fail, an expired token neither (DEVT-01, DEVT-02, DEVT-03)", async () => {
   await using bench = await startBench();

@@ -146,6 +146,25 @@ test("a mention of hours ago is heard, though a later one was answered just now"
   expect((await bench.sent(1)).message).toBe("two hours ago");
 });
 
+test("a start asks the server nothing about conversations that were begun before it, however many a day has", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  for (const words of ["one", "two", "three"]) {
+    const { thread } = await bench.begin("Ada", words);
+    await until(() => bench.server.routes.get(thread)?.last_inbound_id === thread);
+  }
+  await bench.gateway.stop();
+  bench.practice.as("Ada").say("general", `<@${bench.practice.bot_id}> four`);
+  const asked: string[] = [];
+  bench.server.refuse = ({ method, url }) => {
+    if (method === "GET" && url.includes("/routes/")) asked.push(url);
+    return null;
+  };
+  await bench.restart();
+  expect((await bench.sent(4)).message).toBe("four");
+  expect(asked).toEqual([]);
+});
+
 // REQ-NOTIFY-010
 test("a direct message is a conversation; a reply to a notification goes where that came from, and its answer comes back (NTFY-24)", async () => {
   await using bench = await startBench();

@@ -99,9 +99,11 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
       call<SendAnswer>("POST", pathOf(PATHS.send, { ws_id }), { actor, json, repeatable: true }),
     withdraw: (actor: Actor, ws_id: string, msg_id: string) =>
       call<unknown>("DELETE", pathOf(PATHS.send_withdraw, { ws_id, msg_id }), { actor }),
-    approve: (actor: Actor, ws_id: string, json: ApproveBody) =>
+    /** Without an actor only to say no. */
+    approve: (actor: Actor | undefined, ws_id: string, json: ApproveBody) =>
       call<ApproveAnswer>("POST", pathOf(PATHS.approve, { ws_id }), { actor, json }),
-    plan: (actor: Actor, ws_id: string, feedback: string, review_id: string) =>
+    /** Without an actor only to reject. */
+    plan: (actor: Actor | undefined, ws_id: string, feedback: string, review_id: string) =>
       call<unknown>("POST", pathOf(PATHS.plan, { ws_id }), { actor, json: { feedback, review_id } }),
     cancel: (actor: Actor, ws_id: string) =>
       call<CancelAnswer>("POST", pathOf(PATHS.cancel, { ws_id }), { actor, json: {}, repeatable: true }),

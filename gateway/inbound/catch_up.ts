@@ -29,6 +29,7 @@ export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<vo
     gateway.log.warn("catch_up.no_routes", { status: routes.status });
     return;
   }
+  const begun = new Set(routes.value.routes.filter(isBegun).map(({ channel_id }) => channel_id));
   const newest_first = routes.value.routes.toSorted((one, other) => (one.created < other.created ? 1 : -1));
   let direct = 0;
   for (const route of newest_first) {
@@ -45,7 +46,9 @@ export async function catchUp(gateway: Gateway, steps: CatchUpSteps): Promise<vo
     .slice(0, CHANNELS_MAX)) {
     const after = gateway.adapter.idAt(gateway.clock.now() - MENTION_AGE_MS_MAX);
     if (gateway.adapter.hasNewer(channel.channel_id, after) === "yes") {
-      void steps.run(`mentions:${channel.channel_id}`, () => readMentions(gateway, steps, channel.channel_id, after));
+      void steps.run(`mentions:${channel.channel_id}`, () =>
+        readMentions(gateway, steps, { channel_id: channel.channel_id, after, begun }),
+      );
     }
   }
 }
@@ -67,14 +70,26 @@ async function readHistory({ adapter, log }: Gateway, channel_id: string, after:
   return history.value;
 }
 
+/** Whether a conversation's first message was accepted. */
+function isBegun({ last_inbound_id }: ChannelRoute): boolean {
+  return last_inbound_id !== null;
+}
+
+/** Where mentions are looked for. Threads that were begun when we came cost no question more: a day has many. */
+interface MentionSearch {
+  channel_id: string;
+  after: string;
+  begun: ReadonlySet<string>;
+}
+
 /** Mentions that have neither a thread nor an answer of ours. */
-async function readMentions(gateway: Gateway, steps: CatchUpSteps, channel_id: string, after: string): Promise<void> {
+async function readMentions(gateway: Gateway, steps: CatchUpSteps, search: MentionSearch): Promise<void> {
+  const { channel_id, after, begun } = search;
   const history = await readHistory(gateway, channel_id, after);
   const answered = new Set(history.filter((entry) => entry.ours).map((entry) => entry.reply_to_id));
   for (const entry of history) {
-    if (entry.message?.mentions_us === true && !answered.has(entry.message_id)) {
-      await handleMention(gateway, steps, entry);
-    }
+    if (entry.message?.mentions_us !== true || answered.has(entry.message_id)) continue;
+    if (!begun.has(entry.message.thread_id ?? "")) await handleMention(gateway, steps, entry);
   }
 }
 
@@ -90,7 +105,7 @@ async function handleMention(gateway: Gateway, steps: CatchUpSteps, { message }:
   if (message.thread_id !== null) {
     const route = await gateway.routes.refresh(message.thread_id);
     // The thread is ours and its first message was accepted: there is nothing left to do.
-    if (!route.ok || (route.value !== null && route.value.last_inbound_id !== null)) return;
+    if (!route.ok || (route.value !== null && isBegun(route.value))) return;
   } else if (await wasAnswered(gateway, message)) return;
   await steps.run(message.id, () => steps.handle(message));
 }

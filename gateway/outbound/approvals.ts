@@ -1,10 +1,10 @@
 import type { ChannelFrame } from "../../src/protocol/channel.ts";
 import type { ApprovalResolvedEvent, ApproveRequestEvent } from "../../src/protocol/event.ts";
 import { approvalCard, askedItems, decisionText, type CallDecision } from "../render/approval.ts";
-import { textView } from "../render/view.ts";
+import { sayNo, showQuestion } from "./elsewhere.ts";
 import { reveal } from "./live_card.ts";
 import { turnOf, workstreamOf, type Scene } from "./scene.ts";
-import { addTools, cardStateOf, setTool, type Cycle } from "./turn.ts";
+import { addTools, cardStateOf, setTool } from "./turn.ts";
 
 /** Asks. Told again after a restart, it finds its card again. */
 export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event: ApproveRequestEvent): Promise<void> {
@@ -14,6 +14,8 @@ export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event:
     const expires_at = event.expires_at ?? null;
     turn.cycles.set(event.cycle_id, {
       ws_id: workstreamOf(scene, frame),
+      elsewhere: null,
+      task: frame.parent_call_id === undefined ? null : (turn.tools.get(frame.parent_call_id)?.header ?? ""),
       items: event.items,
       expires_at,
       decisions: new Map(),
@@ -44,42 +46,16 @@ export async function onApprovalResolved(
   await showApproval(scene, event.cycle_id);
 }
 
-/** Shows a card as it stands. Where that cannot be the person is asked by DM; where that fails, the answer is no. */
+/** Shows a card as it stands. Where nobody can be asked, the answer is no. */
 export async function showApproval(scene: Scene, cycle_id: string): Promise<void> {
   const cycle = scene.turn?.cycles.get(cycle_id);
   if (scene.turn === null || cycle === undefined) return;
-  const { adapter } = scene.gateway;
+  const { adapter, server } = scene.gateway;
   const asked = scene.turn.asker === null ? null : adapter.mention(scene.turn.asker);
   const view = approvalCard(cardStateOf(cycle_id, cycle, asked));
-  const shown = await scene.delivery.show(cycle.ws_id, `card:${cycle_id}`, [view]);
   const open = askedItems(cycle.items).some((item) => !cycle.decisions.has(item.call_id));
-  if (!shown && open) await askElsewhere(scene, cycle_id, cycle);
-}
-
-async function askElsewhere(scene: Scene, cycle_id: string, cycle: Cycle): Promise<void> {
-  const { gateway, turn } = scene;
-  const asker = turn?.asker ?? scene.last_asker;
-  if (asker === null) return;
-  const dm = scene.kind === "thread" ? await gateway.adapter.openDm(asker) : null;
-  if (dm?.ok === true) {
-    const view = approvalCard(cardStateOf(cycle_id, cycle, null));
-    const posted = await gateway.adapter.post(dm.value.channel_id, view);
-    if (posted.ok) {
-      const { message_id } = posted.value;
-      await gateway.server.savePosted({
-        channel_id: dm.value.channel_id,
-        message_id,
-        ws_id: cycle.ws_id,
-        shows: `card:${cycle_id}`,
-        part: 0,
-      });
-      await gateway.adapter.post(dm.value.channel_id, textView("-# I could not ask in the thread, so I ask you here."));
-      return;
-    }
-  }
-  gateway.log.warn("approval.nobody_can_be_asked", { cycle_id });
-  const feedback = "The approval could not be shown to anybody, so the call was not run.";
-  await gateway.server.approve({ id: asker, role: null }, cycle.ws_id, { approved: false, cycle_id, feedback });
+  if (await showQuestion(scene, cycle, `card:${cycle_id}`, view, open)) return;
+  await sayNo(scene, `card:${cycle_id}`, () => server.approve(undefined, cycle.ws_id, { approved: false, cycle_id }));
 }
 
 function decisionOf(event: ApprovalResolvedEvent, approved: boolean, at: string): CallDecision {

@@ -19,6 +19,8 @@ export interface Delivery {
    * posted, what is too much is removed; no views at all remove it. False when the platform will not have it.
    */
   show(ws_id: string, shows: string, views: readonly View[]): Promise<boolean>;
+  /** Channels, as in routes, in which a message showed it when it was first asked for here. */
+  places(ws_id: string, shows: string): Promise<readonly string[]>;
   /** Messages that show it now, as far as is remembered. */
   shown(shows: string): number;
   /** Forgets a message that was deleted; answers what it showed. */
@@ -60,6 +62,7 @@ class PlaceDelivery implements Delivery {
   readonly #gateway: Surroundings;
   readonly #place: DeliveryPlace;
   readonly #known = new Map<string, Map<number, Shown>>();
+  readonly #places = new Map<string, readonly string[]>();
   /** Messages that were deleted, by what they showed: a new one in their place needs another nonce. */
   readonly #replaced = new Map<string, string>();
 
@@ -82,6 +85,11 @@ class PlaceDelivery implements Delivery {
     return shown;
   }
 
+  async places(ws_id: string, shows: string): Promise<readonly string[]> {
+    await this.#recall(ws_id, shows);
+    return this.#places.get(shows) ?? [];
+  }
+
   shown(shows: string): number {
     return this.#known.get(shows)?.size ?? 0;
   }
@@ -100,6 +108,7 @@ class PlaceDelivery implements Delivery {
 
   clear(): void {
     this.#known.clear();
+    this.#places.clear();
     this.#replaced.clear();
   }
 
@@ -111,6 +120,10 @@ class PlaceDelivery implements Delivery {
     const here = answer.value.posted.filter((message) => message.channel_id === this.#place.route_channel_id);
     const parts = new Map(here.map(({ part, message_id }) => [part, { message_id, fingerprint: "", edited_at: 0 }]));
     this.#known.set(shows, parts);
+    this.#places.set(
+      shows,
+      answer.value.posted.map(({ channel_id }) => channel_id),
+    );
     return parts;
   }
 

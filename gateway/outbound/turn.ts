@@ -4,6 +4,7 @@ import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import type { ApprovalCardState, CallDecision } from "../render/approval.ts";
 import type { LiveCardState, LiveTool } from "../render/live.ts";
 import type { PlanDecision } from "../render/plan.ts";
+import type { Question } from "./elsewhere.ts";
 
 /** A turn as one place shows it; derived from the events since its beginning. */
 export interface Turn {
@@ -31,16 +32,16 @@ export interface Turn {
 }
 
 /** A plan of this turn that people look at. It stays after its decision: what is told twice must not open it again. */
-export interface Review {
-  ws_id: string;
+export interface Review extends Question {
   content: string;
   round: number;
   decision: PlanDecision | null;
 }
 
 /** An approval of this turn. */
-export interface Cycle {
-  ws_id: string;
+export interface Cycle extends Question {
+  /** Of a sub-agent's: what the agent asked it to do; null for the agent's own. */
+  task: string | null;
   items: readonly ApprovalItem[];
   expires_at: string | null;
   decisions: Map<string, CallDecision>;
@@ -97,5 +98,12 @@ export function liveStateOf(turn: Turn): LiveCardState {
 }
 
 export function cardStateOf(cycle_id: string, cycle: Cycle, asked: string | null): ApprovalCardState {
-  return { cycle_id, items: cycle.items, expires_at: cycle.expires_at, decisions: cycle.decisions, asked };
+  return {
+    cycle_id,
+    items: cycle.items,
+    expires_at: cycle.expires_at,
+    decisions: cycle.decisions,
+    asked,
+    task: cycle.task,
+  };
 }

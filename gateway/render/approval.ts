@@ -24,6 +24,8 @@ export interface ApprovalCardState {
   decisions: ReadonlyMap<string, CallDecision>;
   /** Who is asked, as a mention or a name; null when that is not known. */
   asked: string | null;
+  /** For a sub-agent's calls: what it was asked to do, as its step says; null for the agent's own calls. */
+  task: string | null;
 }
 
 /** Of one preview: longer ones show their head and tail, and are attached whole. */
@@ -35,6 +37,7 @@ const CALLS_WITH_BUTTONS_MAX = 5;
 const CALLS_SHOWN_MAX = 8;
 const HEADER_LENGTH_MAX = 100;
 const NOTES_SHOWN_MAX = 2;
+const TASK_LENGTH_MAX = 200;
 
 const encoder = new TextEncoder();
 
@@ -85,6 +88,8 @@ function decisionWord({ approved, reason, always }: CallDecision): string {
       return "⏹ Stopped before it was decided; not run";
     case "policy":
       return approved ? "✅ Allowed by a rule" : "⛔ Refused by a rule";
+    case "unreachable":
+      return "⛔ Nobody could be asked; not run";
     default:
       return reason satisfies never;
   }
@@ -92,10 +97,11 @@ function decisionWord({ approved, reason, always }: CallDecision): string {
 
 function titleOf(state: ApprovalCardState, asked: number, open: number): string {
   const what = asked === 1 ? "this" : `these ${asked} calls`;
-  if (open === 0) return `**Decided**`;
+  const helper = state.task === null ? "" : `\n-# For a sub-agent: ${inlineCode(state.task, TASK_LENGTH_MAX)}`;
+  if (open === 0) return `**Decided**${helper}`;
   const who = state.asked === null ? "" : `${state.asked}, `;
   const until = state.expires_at === null ? "" : `\n-# Counts as denied ${momentText(state.expires_at, "R")}.`;
-  return `${who}**may I do ${what}?**${until}`;
+  return `${who}**may I do ${what}?**${helper}${until}`;
 }
 
 function callBlocks(

@@ -27,6 +27,7 @@ function card(items: ApprovalItem[], decisions: [string, CallDecision][] = []): 
     expires_at: null,
     decisions: new Map(decisions),
     asked: "<@1>",
+    task: null,
   };
   return approvalCard(state);
 }

@@ -4,7 +4,7 @@ import type { ActorRole } from "../protocol/auth.ts";
 import { authorize, type WorkstreamAction } from "./authorize.ts";
 import { parseScopes } from "./scopes.ts";
 
-const ACTIONS: WorkstreamAction[] = ["see", "speak", "approve", "close", "steer"];
+const ACTIONS: WorkstreamAction[] = ["see", "speak", "approve", "deny", "close", "steer"];
 
 function principal(user_id: string | null, scopes: string, role: ActorRole | null = null): Principal {
   const is_service = scopes === "service" || role !== null;
@@ -29,24 +29,32 @@ function rightsOf(who: Principal, invited = false, shown = true): string[] {
 }
 
 test.each([
-  ["the owner", rightsOf(principal("anna", "approve")), ["yes", "yes", "yes", "yes", "yes"]],
-  ["the owner with write alone (APPR-19)", rightsOf(principal("anna", "write")), ["yes", "yes", "no", "yes", "yes"]],
-  ["the owner with read alone", rightsOf(principal("anna", "read")), ["yes", "no", "no", "no", "no"]],
-  ["another person with every scope (AUTH-04)", rightsOf(principal("otto", "approve")), Array(5).fill("hidden")],
-  ["an invited person", rightsOf(principal("otto", "approve"), true), ["yes", "yes", "no", "no", "no"]],
-  ["an invited person with read alone", rightsOf(principal("otto", "read"), true), ["yes", "no", "no", "no", "no"]],
-  ["the approve role", rightsOf(principal("otto", "approve", "approve")), ["yes", "no", "yes", "no", "no"]],
+  ["the owner", rightsOf(principal("anna", "approve")), ["yes", "yes", "yes", "yes", "yes", "yes"]],
+  [
+    "the owner with write alone (APPR-19)",
+    rightsOf(principal("anna", "write")),
+    ["yes", "yes", "no", "no", "yes", "yes"],
+  ],
+  ["the owner with read alone", rightsOf(principal("anna", "read")), ["yes", "no", "no", "no", "no", "no"]],
+  ["another person with every scope (AUTH-04)", rightsOf(principal("otto", "approve")), Array(6).fill("hidden")],
+  ["an invited person", rightsOf(principal("otto", "approve"), true), ["yes", "yes", "no", "no", "no", "no"]],
+  [
+    "an invited person with read alone",
+    rightsOf(principal("otto", "read"), true),
+    ["yes", "no", "no", "no", "no", "no"],
+  ],
+  ["the approve role", rightsOf(principal("otto", "approve", "approve")), ["yes", "no", "yes", "yes", "no", "no"]],
   [
     "the approve role, invited",
     rightsOf(principal("otto", "approve", "approve"), true),
-    ["yes", "yes", "yes", "no", "no"],
+    ["yes", "yes", "yes", "yes", "no", "no"],
   ],
-  ["the approve role without the scope", rightsOf(principal("otto", "write", "approve")), Array(5).fill("hidden")],
-  ["the admin role", rightsOf(principal("otto", "approve", "admin")), ["yes", "yes", "yes", "yes", "yes"]],
-  ["the talk role", rightsOf(principal("otto", "write", "talk")), Array(5).fill("hidden")],
-  ["a gateway for nobody", rightsOf(principal(null, "service")), ["yes", "no", "no", "yes", "no"]],
-  ["a gateway that does not show it", rightsOf(principal(null, "service"), false, false), Array(5).fill("hidden")],
-])("%s may see, speak, approve, close and steer as said", (_who, rights, expected) => {
+  ["the approve role without the scope", rightsOf(principal("otto", "write", "approve")), Array(6).fill("hidden")],
+  ["the admin role", rightsOf(principal("otto", "approve", "admin")), ["yes", "yes", "yes", "yes", "yes", "yes"]],
+  ["the talk role", rightsOf(principal("otto", "write", "talk")), Array(6).fill("hidden")],
+  ["a gateway for nobody", rightsOf(principal(null, "service")), ["yes", "no", "no", "yes", "yes", "no"]],
+  ["a gateway that does not show it", rightsOf(principal(null, "service"), false, false), Array(6).fill("hidden")],
+])("%s may see, speak, approve, deny, close and steer as said", (_who, rights, expected) => {
   expect(rights).toEqual(expected);
 });
 

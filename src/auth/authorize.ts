@@ -1,8 +1,11 @@
 import type { Principal } from "../contracts/principal.ts";
 import type { Scope } from "../protocol/auth.ts";
 
-/** What a person can want of a workstream. `steer` changes it: rewind, delete, invite. */
-export type WorkstreamAction = "see" | "speak" | "approve" | "close" | "steer";
+/**
+ * What a person can want of a workstream. `steer` changes it: rewind, delete, invite. `deny` says no to what is asked, as a
+ * gateway does that can ask nobody.
+ */
+export type WorkstreamAction = "see" | "speak" | "approve" | "deny" | "close" | "steer";
 
 /** What about a workstream decides rights. */
 export interface WorkstreamRights {
@@ -24,6 +27,7 @@ const SCOPE_NEEDED = {
   see: "read",
   speak: "write",
   approve: "approve",
+  deny: "approve",
   close: "write",
   steer: "write",
 } as const satisfies Record<WorkstreamAction, Scope>;
@@ -31,8 +35,8 @@ const SCOPE_NEEDED = {
 /**
  * Whether a person may do this to that workstream: the one place that says so. Owners may all that their scopes allow,
  * the invited see and speak, the platform's approve role decides in others' workstreams and its admin role steers
- * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, and closes it when its
- * thread is gone.
+ * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, closes it when its thread is
+ * gone, and says no where it can ask nobody.
  */
 export function authorize(principal: Principal, action: WorkstreamAction, rights: WorkstreamRights): Authorization {
   if (principal.user_id === null) return authorizeGateway(principal, action, rights.shown);
@@ -47,7 +51,9 @@ export function authorize(principal: Principal, action: WorkstreamAction, rights
 
 function authorizeGateway(principal: Principal, action: WorkstreamAction, shown: boolean): Authorization {
   if (!principal.is_service || !shown) return { allowed: false, reason: "hidden" };
-  return action === "see" || action === "close" ? ALLOWED : { allowed: false, reason: "forbidden" };
+  return action === "see" || action === "close" || action === "deny"
+    ? ALLOWED
+    : { allowed: false, reason: "forbidden" };
 }
 
 function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean, admin: boolean): boolean {
@@ -55,6 +61,7 @@ function mayAsGuest(action: WorkstreamAction, invited: boolean, manages: boolean
     see: true,
     speak: invited || (manages && admin),
     approve: manages,
+    deny: manages,
     close: manages && admin,
     steer: manages && admin,
   };

@@ -70,7 +70,8 @@ export interface ApproveRequest {
   cycle_id: string | null;
   call_id: string | null;
   calls: Record<string, boolean> | null;
-  decided_by: DecidedBy;
+  /** Null: a gateway says no, since it can ask nobody. */
+  decided_by: DecidedBy | null;
 }
 
 export type ApproveResult =
@@ -140,7 +141,7 @@ export interface Engine {
   pendingApprovals(ws_id: string): Promise<{ cycle_id: string; items: ApprovalItem[] }[]>;
   plan(
     ws_id: string,
-    request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
+    request: { feedback: string; review_id: string | null; decided_by: DecidedBy | null },
   ): Promise<PlanResult>;
   cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure>;
   /** Takes the last `turns` turns out of the conversation. Not while a turn runs. */

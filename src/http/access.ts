@@ -9,6 +9,7 @@ const REFUSALS: Record<WorkstreamAction, string> = {
   see: "Your account may not read workstreams.",
   speak: "You may watch this workstream, but not speak in it. Ask its owner for an invitation.",
   approve: "You may not decide in this workstream. Its owner may, or somebody with the approve role.",
+  deny: "You may not decide in this workstream. Its owner may, or somebody with the approve role.",
   close: "Only the owner of this workstream may close it.",
   steer: "Only the owner of this workstream may do that.",
 };
@@ -27,7 +28,7 @@ export async function accessWorkstream(
   const owner = row.user_id !== null && row.user_id === user_id;
   // Who is invited into a conversation sees its sub-agents as well.
   const invited = !owner && user_id !== null && (await store.workstreams.isInvited(row.parent_ws_id ?? ws_id, user_id));
-  const shown = user_id === null && (await store.channels.routesOfWorkstream(ws_id)).length > 0;
+  const shown = user_id === null && (await store.channels.routesOfWorkstream(row.parent_ws_id ?? ws_id)).length > 0;
   const authorization = authorize(principal, action, { owner_id: row.user_id, invited, shown });
   if (authorization.allowed) return row;
   throw authorization.reason === "hidden" ? unknownWorkstream() : forbidden(REFUSALS[action]);

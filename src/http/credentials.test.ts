@@ -189,6 +189,8 @@ test("a gateway acts with the linked person's rights and no more; for strangers 
   expect([stranger.statusCode, stranger.json()]).toMatchObject([403, { code: "unlinked" }]);
   expect((await send({ ...service, "x-turnstone-actor": "nonsense" })).statusCode).toBe(400);
   expect((await send(service)).statusCode).toBe(403);
+  // For nobody it may say no, and only that.
+  expect((await approve(service)).statusCode).toBe(404);
   expect((await send({ ...bearer(anna.token), "x-turnstone-actor": "discord:1" })).statusCode).toBe(403);
 });
 

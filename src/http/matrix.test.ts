@@ -18,6 +18,8 @@ const ADMITTED: Record<string, readonly string[]> = {
 /** Routes that a gateway may call for nobody; what it may do there is decided by the workstream. */
 const GATEWAY_TOO = new Set([
   "GET /v1/api/workstreams/{ws_id}/history",
+  "POST /v1/api/workstreams/{ws_id}/approve",
+  "POST /v1/api/workstreams/{ws_id}/plan",
   "POST /v1/api/workstreams/{ws_id}/close",
   "POST /v1/api/workstreams/new",
 ]);

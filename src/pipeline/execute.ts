@@ -99,11 +99,13 @@ export function denialResult(call: KeptCall, denial: Denial): CallResult {
   const what =
     denial.reason === "expired"
       ? "Nobody answered the request for approval before it expired"
-      : denial.reason === "cancelled"
-        ? "The request for approval was cancelled"
-        : denial.feedback === null || denial.feedback === ""
-          ? `${who} denied this call`
-          : `${who} denied this call and said: ${denial.feedback}`;
+      : denial.reason === "unreachable"
+        ? "Nobody who may approve this call could be asked"
+        : denial.reason === "cancelled"
+          ? "The request for approval was cancelled"
+          : denial.feedback === null || denial.feedback === ""
+            ? `${who} denied this call`
+            : `${who} denied this call and said: ${denial.feedback}`;
   const output = `${what}. It was not run. This is a decision, not a fault: do not try to reach the same end another way; ask what is wanted instead.`;
   return { event: resultEvent(call, { output, is_error: true, effect: "none", denied: true }) };
 }

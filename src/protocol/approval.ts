@@ -20,8 +20,8 @@ export interface ApprovalItem {
   destructive?: boolean;
 }
 
-/** Why a settlement happened. */
-export const SETTLEMENT_REASONS = ["person", "expired", "cancelled", "policy"] as const;
+/** Why a settlement happened; `unreachable`: nobody could be asked. */
+export const SETTLEMENT_REASONS = ["person", "expired", "cancelled", "policy", "unreachable"] as const;
 export type SettlementReason = (typeof SETTLEMENT_REASONS)[number];
 
 /** Who pressed. */

@@ -81,6 +81,7 @@ async function settle(
   if (!granted.ok) return { ok: false, reason: "invalid", error: granted.error };
   const approved = allowed.length > 0;
   const { feedback, decided_by } = request;
+  const reason = decided_by === null ? "unreachable" : "person";
   const over = undecidedCalls(batch).every((call_id) => Object.hasOwn(calls, call_id));
   const changes: Change[] = [
     {
@@ -93,7 +94,7 @@ async function settle(
       state: over ? "settled" : "pending",
       approved,
       decided_by,
-      reason: "person",
+      reason,
       at,
     },
     ...granted.grants.map((grant) => ({ kind: "grant_added" as const, grant })),
@@ -112,7 +113,7 @@ async function settle(
           feedback,
           always,
           decided_by,
-          reason: "person",
+          reason,
         },
       },
     ],
@@ -130,6 +131,8 @@ function grantsFor(actor: LiveWorkstream, allowed: readonly KeptCall[], request:
   if (scope.match === "prefix" && scope.prefix === undefined) {
     return { ok: false, error: "A scope that matches a prefix must name the prefix." };
   }
+  const user_id = actor.row.user_id ?? request.decided_by?.user_id;
+  if (user_id === undefined) return { ok: false, error: "Only a person can allow something for longer." };
   const grants: Grant[] = [];
   for (const call of allowed) {
     const pattern =
@@ -145,7 +148,7 @@ function grantsFor(actor: LiveWorkstream, allowed: readonly KeptCall[], request:
     grants.push({
       grant_id: newPrefixedId("grant"),
       ws_id: scope.for === "workstream" ? actor.root_ws_id : null,
-      user_id: actor.row.user_id ?? request.decided_by.user_id,
+      user_id,
       tool: call.approval_label,
       match: scope.match,
       pattern,
@@ -178,6 +181,7 @@ async function lateAnswer(actor: LiveWorkstream, cycle_id: string | null): Promi
 function settledSentence(approved: boolean, by: DecidedBy | null, reason: string | null, at: string | null): string {
   if (reason === "expired") return "This request expired before anybody answered; nothing was run.";
   if (reason === "cancelled") return "This request was cancelled; nothing was run.";
+  if (reason === "unreachable") return "Nobody could be asked; nothing was run.";
   return `Already ${approved ? "approved" : "denied"} by ${by?.name ?? "nobody"}${at === null ? "" : ` at ${at}`}.`;
 }
 

@@ -148,7 +148,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
 
   async plan(
     ws_id: string,
-    request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
+    request: { feedback: string; review_id: string | null; decided_by: DecidedBy | null },
   ): Promise<PlanResult> {
     const actor = await this.#registry.get(ws_id);
     if (actor === null) return { ok: false, reason: "nothing_pending", error: "Unknown workstream", decided_by: null };

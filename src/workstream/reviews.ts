@@ -69,7 +69,7 @@ function answerOf({ feedback, decided_by }: Pick<PlanResolvedEvent, "feedback" |
 /** Settles a review: the one that is named, else the oldest. */
 export function settleReview(
   actor: LiveWorkstream,
-  request: { feedback: string; review_id: string | null; decided_by: DecidedBy },
+  request: { feedback: string; review_id: string | null; decided_by: DecidedBy | null },
 ): Promise<PlanResult> {
   return actor.serial(async () => {
     const { open_reviews } = actor.conversation;
@@ -93,8 +93,9 @@ export function settleReview(
       };
     }
     const { feedback, decided_by } = request;
+    const reason = decided_by === null ? "unreachable" : "person";
     await actor.append({
-      entries: [{ event: { type: "plan_resolved", review_id, feedback, decided_by, reason: "person" } }],
+      entries: [{ event: { type: "plan_resolved", review_id, feedback, decided_by, reason } }],
       changes: [{ kind: "review_settled", review_id, feedback, decided_by, at: timestamp(actor.services.clock) }],
     });
     return { ok: true, review_id };

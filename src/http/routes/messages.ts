@@ -1,6 +1,7 @@
 import type { ApproveResult } from "../../contracts/engine.ts";
+import type { Principal } from "../../contracts/principal.ts";
 import type { WorkstreamAction } from "../../auth/authorize.ts";
-import { ApproveAnswer, ApproveBody, PlanBody } from "../../protocol/approval.ts";
+import { ApproveAnswer, ApproveBody, type DecidedBy, PlanBody } from "../../protocol/approval.ts";
 import { CommandAnswer, OkAnswer, PlanAnswer, RewindAnswer } from "../../protocol/answers.ts";
 import type { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
@@ -123,11 +124,13 @@ function decisionRoutes(context: HttpContext): Route[] {
       path: PATHS.approve,
       summary: "Decides about calls that wait for a person",
       scope: "approve",
+      gateway_too: true,
       body: ApproveBody,
       answer: ApproveAnswer,
       async handle({ principal, params, body }) {
-        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "approve");
-        return decide(context, ws_id, body, personOf(principal));
+        const says_no = !body.approved && body.calls === undefined;
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], says_no ? "deny" : "approve");
+        return decide(context, ws_id, body, says_no ? decidedBy(principal) : personOf(principal));
       },
     }),
     route({
@@ -135,26 +138,33 @@ function decisionRoutes(context: HttpContext): Route[] {
       path: PATHS.plan,
       summary: "Accepts, rejects or annotates a plan",
       scope: "approve",
+      gateway_too: true,
       body: PlanBody,
       answer: PlanAnswer,
       async handle({ principal, params, body }) {
-        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "approve");
-        const decided_by = personOf(principal);
         const { feedback, review_id = null } = body;
+        const says_no = feedback === "reject";
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], says_no ? "deny" : "approve");
+        const decided_by = says_no ? decidedBy(principal) : personOf(principal);
         const result = await engine.plan(ws_id, { feedback, review_id, decided_by });
         if (!result.ok) throw conflict(result.error, { decided_by: result.decided_by });
-        await audit(context, decided_by.user_id, "plan.reviewed", result.review_id, { ws_id });
+        await audit(context, decided_by?.user_id ?? null, "plan.reviewed", result.review_id, { ws_id });
         return { status: "ok", review_id: result.review_id };
       },
     }),
   ];
 }
 
+/** Who says no; null for a gateway that acts for nobody. */
+function decidedBy(principal: Principal): DecidedBy | null {
+  return principal.user_id === null ? null : personOf(principal);
+}
+
 async function decide(
   context: HttpContext,
   ws_id: string,
   body: ApproveBody,
-  decided_by: ReturnType<typeof personOf>,
+  decided_by: DecidedBy | null,
 ): Promise<ApproveAnswer> {
   const {
     approved,
@@ -169,7 +179,7 @@ async function decide(
   const result = await context.engine.approve(ws_id, request);
   if (result.ok) {
     const details = { ws_id, approved, call_id, calls, always, scope: scope === null ? null : { ...scope } };
-    await audit(context, decided_by.user_id, "approval.decided", result.cycle_id, details);
+    await audit(context, decided_by?.user_id ?? null, "approval.decided", result.cycle_id, details);
     return { status: "ok", cycle_id: result.cycle_id };
   }
   throw refusalOf(result);
