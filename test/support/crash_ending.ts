@@ -28,8 +28,8 @@ const UNKNOWN_OUTCOME = /its outcome is unknown/;
 const OPEN_BUTTONS = ["Approve", "Deny", "Accept", "Reject", "Stop"];
 const FOLDED_CARD = /^(\s*\|)? *-# (✓ Done|⏹|✗ Failed)/m;
 const STOPPED = /^(\s*\|)? *-# ⏹/m;
-/** What is said about an outage. */
-const OUTAGE = /My server does not answer/;
+/** What is said about an outage, and the call to somebody who had to wait for long. */
+const ABOUT_WAITING = /My server does not answer|^turnstone: @\w+ (Done|Stopped|It failed)\b.* after /;
 
 export async function endingOf(product: Product, run: CrashRun): Promise<Ending> {
   const { scenario, key, thread } = run;
@@ -41,7 +41,7 @@ export async function endingOf(product: Product, run: CrashRun): Promise<Ending>
   const history = messages.map((message) => historyLine(message, key));
   return {
     thread: texts
-      .filter((text) => !is_live(text) && !OUTAGE.test(text))
+      .filter((text) => !is_live(text) && !ABOUT_WAITING.test(text))
       .map((text) => alike(text, key))
       .toSorted(),
     live_cards: texts.filter(is_live).length,
@@ -87,7 +87,8 @@ function alike(text: string, key: string): string {
     .replaceAll(key, "KEY")
     .replaceAll(/\n\s*\(edited\)/g, "")
     .replaceAll(/<t:\d+:?\w?>/g, "TIME")
-    .replaceAll(/\d+([.,]\d+)?/g, "#");
+    .replaceAll(/\d+([.,]\d+)?/g, "#")
+    .replaceAll("# min # s", "# s");
 }
 
 /** What is wrong with an ending, in words. Without a reference only what always holds is asked for. */

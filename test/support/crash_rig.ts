@@ -66,7 +66,7 @@ export async function startCrashRig(): Promise<CrashRig> {
     env: { TURNSTONE_CRASH_POINTS: orders, NODE_COMPILE_CACHE: join(tmpdir(), "turnstone-crash-compiled") },
     practice: { rate_limits: GENEROUS_RATE_LIMITS, ack_deadline_ms: ACK_DEADLINE_MS },
   });
-  const ended: { run: CrashRun; ending: Ending }[] = [];
+  const ended: { run: CrashRun; ending: Ending; reference: Ending }[] = [];
   let count = 0;
   const begin = (scenario: CrashScenario): CrashRun => beginRun(product, scenario, (count += 1));
   product.model.script((request) => {
@@ -85,7 +85,7 @@ export async function startCrashRig(): Promise<CrashRig> {
         const words = [...problems, JSON.stringify(ending), product.log()].join("\n");
         throw new Error(`The uninterrupted run of ${scenario.name} fails: ${words}`);
       }
-      ended.push({ run, ending });
+      ended.push({ run, ending, reference: ending });
       const passed = readFileSync(`${orders}.passed`, "utf8").split("\n").filter(Boolean);
       return { passed: passed.filter((name) => !HEARTBEAT.test(name)), ending };
     },
@@ -100,7 +100,7 @@ export async function startCrashRig(): Promise<CrashRig> {
       rmSync(orders, { force: true });
       const died = await victim.revived();
       if (died) problems = await settle(product, run, isRight);
-      ended.push({ run, ending: await endingOf(product, run) });
+      ended.push({ run, ending: await endingOf(product, run), reference });
       return { died, problems: [...problems, ...product.model.problems] };
     },
     async endure(scenario, reference) {
@@ -109,13 +109,13 @@ export async function startCrashRig(): Promise<CrashRig> {
       const judge = (ending: Ending): string[] => problemsOf(run, (last = ending), reference);
       const problems = await settle(product, run, judge, ENDURANCE_MS);
       // Asking again might meet a server that has just died.
-      if (last !== null) ended.push({ run, ending: last });
+      if (last !== null) ended.push({ run, ending: last, reference });
       return problems;
     },
     async lateProblems() {
       const found: string[] = [];
       // One after the other: a long run has hundreds of them, and this is no load test.
-      for (const { run, ending } of ended) found.push(...(await lateProblems(product, run, ending)));
+      for (const one of ended) found.push(...(await lateProblems(product, one)));
       return found;
     },
     async close() {
@@ -166,10 +166,18 @@ function untilItRests(run: CrashRun): (ending: Ending) => string[] {
   };
 }
 
-async function lateProblems(product: Product, run: CrashRun, ending: Ending): Promise<string[]> {
+/** An ending may still get its figures and a folded card, and nothing else. */
+async function lateProblems(
+  product: Product,
+  { run, ending, reference }: { run: CrashRun; ending: Ending; reference: Ending },
+): Promise<string[]> {
   const now = await endingOf(product, run).catch((error: unknown) => String(error));
-  const same = JSON.stringify(ending) === JSON.stringify(now);
-  return same ? [] : [`${run.key} has changed after its end:\n${JSON.stringify(ending)}\n${JSON.stringify(now)}`];
+  if (typeof now === "string") return [`${run.key} cannot be read: ${now}`];
+  const problems = problemsOf(run, now, reference);
+  if (JSON.stringify(now.effects) !== JSON.stringify(ending.effects)) {
+    problems.push(`Effects came late: ${JSON.stringify(now.effects)} after ${JSON.stringify(ending.effects)}`);
+  }
+  return problems.map((problem) => `${run.key}, looked at again: ${problem}`);
 }
 
 /** The process in which a point lies. It is started again as soon as it dies, until `revived` is asked for. */

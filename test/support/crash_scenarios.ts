@@ -123,7 +123,7 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     opening: (key) => `${key} work for a long time`,
     answer: (request, key) =>
       results(request) === 0
-        ? bash(`echo begun >> ${key}-file.txt; sleep 20; echo ended >> ${key}-file.txt`)
+        ? bash(`echo begun >> ${key}-file.txt; sleep 60; echo ended >> ${key}-file.txt`)
         : says("I was interrupted in my work."),
     presses: ["Stop"],
     presses_after: (key) => `${key}-file.txt`,
