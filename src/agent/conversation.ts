@@ -82,12 +82,16 @@ export interface Conversation {
   settled_reviews: Map<string, PlanResolvedEvent>;
   call_ids: Set<string>;
   tool_calls: number;
+  /** Whether the last turn, when it has ended well, is followed by the search for a title, if there is none yet. */
   title_due: boolean;
   /** What its model calls used, by the alias of the model; those that a compaction took out of reach are not in it. */
   spent: Map<string, Usage>;
   /** The turn that ended last. */
   ended: { seq: number; outcome: TurnOutcome; duration_ms: number; asked_by: ReadonlySet<string> } | null;
 }
+
+/** Turns after which a workstream without a title is named; a model that has given none by then gives none. */
+export const TITLE_TURNS_MAX = 5;
 
 /** A conversation in which nothing has happened. */
 export function emptyConversation(ws_id: string): Conversation {

@@ -12,7 +12,7 @@ import type { ContentPart, Message, ToolCall, Usage, UserMessage } from "../prot
 import { countRepeat } from "./repeats.ts";
 import { speakerName, withoutForgedNames } from "./speakers.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
-import type { Batch, Conversation, TurnProgress } from "./conversation.ts";
+import { type Batch, type Conversation, TITLE_TURNS_MAX, type TurnProgress } from "./conversation.ts";
 
 /** Takes the next entry in. Entries come in order, without gaps. */
 export function applyEntry(conversation: Conversation, entry: JournalEntry): void {
@@ -99,7 +99,7 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
       asked_by: new Set(),
     };
     conversation.turn_starts.push(entry.seq);
-    conversation.title_due = conversation.turn_starts.length === 1;
+    conversation.title_due = conversation.turn_starts.length <= TITLE_TURNS_MAX;
   } else {
     conversation.turn.answered = null;
   }

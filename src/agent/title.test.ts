@@ -69,6 +69,20 @@ test("a title that takes its time delays no turn: the next one ends it, and it i
   expect(renames).toEqual([{ ws_id: ws.ws_id, name: "Late title" }]);
 });
 
+test("a title that a crash has cut off is asked for after the next turn", async () => {
+  const { open, titleRequest, crash, folder, services } = await start(reply.stall());
+  const ws = await open();
+  await ws.say("hi");
+  await titleRequest();
+  await crash();
+  const after = await startEngine({ folder, models: services.models, providers: services.providers.values() });
+  closers.push(() => after.close());
+  const again = after.watch(ws.ws_id);
+  await again.say("more");
+  await again.turnEnded();
+  await expect.poll(async () => (await after.store.workstreams.get(ws.ws_id))?.title).toBe("Late title");
+});
+
 test("reasoning is no title: none is given, and it is asked for after the next turn (PROV-34)", async () => {
   const thought = "The user greets. A title could be Greeting.";
   const { open, renamed, renames, titleRequest } = await start(reply.empty({ reasoning: thought, finish: "stop" }));

@@ -2,9 +2,6 @@ import { modelChain } from "../agent/models.ts";
 import { titleFor } from "../agent/title.ts";
 import type { LiveWorkstream } from "./live_workstream.ts";
 
-/** Turns after which a workstream without a title is asked to be named; a model that gives none by then gives none. */
-const TITLE_TURNS_MAX = 5;
-
 /** Gives workstreams their titles, in the background and never in the way of a turn. */
 export class Titles {
   /** Ends the call for a title: by the workstream that it names. */
@@ -47,7 +44,6 @@ export class Titles {
       if (!abort.signal.aborted) throw error;
     } finally {
       this.#calls.delete(row.ws_id);
-      conversation.title_due = row.title === null && conversation.turn_starts.length < TITLE_TURNS_MAX;
     }
   }
 }
