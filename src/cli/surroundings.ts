@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PromptInputs } from "../agent/prompt.ts";
 import type { Config } from "../config/load.ts";
@@ -6,6 +5,7 @@ import type { Store, WorkstreamRow } from "../contracts/store.ts";
 import { renderMemoryIndex } from "../lib/memory_index.ts";
 import { openWorkspace, type Workspace } from "../lib/workspace.ts";
 import type { EngineSettings } from "../workstream/services.ts";
+import { makeFolder } from "../lib/make_folder.ts";
 
 /** Memories that the index of a prompt is made from; its own limit is in bytes. */
 const INDEXED_MEMORIES_MAX = 100;
@@ -19,7 +19,7 @@ export async function workspaceOf(row: WorkstreamRow, config: Config, store: Sto
     .map((id) => (Object.hasOwn(channels, id) ? channels[id] : undefined))
     .find((folder) => folder !== undefined);
   const folder = of_channel ?? root ?? join(config.server.data_dir, "workspaces", row.ws_id);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   return openWorkspace(folder, { off_limits: [config.server.data_dir, dirname(config.config_path)] });
 }
 

@@ -6,7 +6,6 @@ import {
   constants,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   statSync,
@@ -15,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./load.ts";
+import { makeFolder } from "../lib/make_folder.ts";
 
 export type DataDirectory = { ok: true; jwt_secret: string } | { ok: false; error: string };
 
@@ -29,7 +29,7 @@ const SECRET_LENGTH_MIN = 32;
 export function prepareDataDirectory(config: Config): DataDirectory {
   const folder = config.server.data_dir;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     // The mask of the process may have taken bits away or an earlier hand may have added some.
     if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -45,6 +45,7 @@ export function prepareDataDirectory(config: Config): DataDirectory {
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: "no folder can be made there",
   EACCES: "this user may not write there",
   EPERM: "it belongs to another user",
   EROFS: "the file system is read-only",

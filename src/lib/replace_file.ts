@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
+import { access, lstat, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256 } from "./ids.ts";
 import { describeFileError, fileErrorCode, type FileState } from "./open_file.ts";
+import { makeFolder } from "./make_folder.ts";
 
 export type Replacement = { ok: true; state: FileState } | { ok: false; error: string };
 
@@ -32,7 +33,7 @@ export async function withFileLock<Result>(real_path: string, work: () => Promis
  */
 export async function replaceFile(real_path: string, shown: string, bytes: Uint8Array): Promise<Replacement> {
   try {
-    await mkdir(dirname(real_path), { recursive: true });
+    makeFolder(dirname(real_path));
     const present = await statsOf(real_path);
     if (present !== null && !present.isFile()) {
       return { ok: false, error: `${shown} is not a regular file, so it was not written.` };

@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileErrorCode } from "./open_file.ts";
+import { makeFolder } from "./make_folder.ts";
 
 /** Where a path leads. */
 export interface ResolvedPath {
@@ -85,7 +86,7 @@ export function stillLeadsTo(workspace: Workspace, path: string, real_path: stri
 
 function prepareRoot(root: string): string {
   try {
-    mkdirSync(root, { recursive: true });
+    makeFolder(root);
     return realpathSync.native(root);
   } catch (cause) {
     throw new Error(`The workspace ${root} cannot be opened. Name another folder or make this one writable.`, {

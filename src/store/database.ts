@@ -1,9 +1,10 @@
 import Database from "better-sqlite3";
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { explainFailure, StoreError } from "./errors.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations/migration.ts";
+import { makeFolder } from "../lib/make_folder.ts";
 
 /** Milliseconds that a statement may stand still for another process; the writer waits longer, off the event loop. */
 const BUSY_TIMEOUT_MS = 10;
@@ -42,7 +43,7 @@ export async function openDatabase(
 
 function createPrivateFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     closeSync(openSync(path, "a", 0o600));
     chmodSync(path, 0o600);
   } catch (error) {
