@@ -81,6 +81,21 @@ test("a call gives its place to the next one before its result is kept", async (
   await all;
 });
 
+test("a write of what was read begins only when the read's result is kept", async () => {
+  const { seen, job, end } = createBench();
+  const read = job("read", ["/f"], "reads");
+  const kept = Promise.withResolvers<void>();
+  const reads: ScheduledJob = { ...read, run: async () => read.run().then(() => () => kept.promise) };
+  const all = runScheduled([reads, job("write", ["/f"], "writes"), job("other", ["/g"], "writes")]);
+  await end("read");
+  expect(seen).toEqual(["read+", "other+", "read-"]);
+  kept.resolve();
+  await end("write");
+  await end("other");
+  await all;
+  expect(seen.slice(3)).toEqual(["write+", "write-", "other-"]);
+});
+
 test("one failure is told when all others have ended, and what waited for it does not run", async () => {
   const { seen, job, end } = createBench();
   const failing: ScheduledJob = {

@@ -7,7 +7,7 @@ export interface ScheduledJob {
   resources: readonly string[];
   /** True for one that only looks: any number of these may touch one thing at once. */
   only_reads: boolean;
-  /** Resolves to what is left to do once another may take its place. */
+  /** Resolves to what is left to do, such as writing its result, once another may take its place. */
   run: () => Promise<() => Promise<void>>;
 }
 
@@ -19,7 +19,9 @@ interface Touched {
 
 /**
  * Runs jobs side by side, at most `PARALLEL_CALLS_MAX` at a time. Jobs that name the same resource run one after
- * another, in the order given, but for those that only read it: between two writes their order cannot be told.
+ * another, in the order given and each only when all of the one before is done: a read whose result is not kept yet
+ * might be done again after a crash, and must not see what came later. Those that only read do not wait for each other:
+ * between two writes their order cannot be told.
  * Comes to its end when all have ended, and then rejects with what the first of the failed ones rejected with.
  */
 export async function runScheduled(jobs: readonly ScheduledJob[]): Promise<void> {
@@ -31,20 +33,22 @@ export async function runScheduled(jobs: readonly ScheduledJob[]): Promise<void>
       if (last === undefined) return [];
       return job.only_reads ? [last.written] : [last.written, ...last.reads];
     });
-    const ran = Promise.all(before).then(() => gate(job.run));
-    for (const resource of job.resources) touch(touched, resource, ran, job.only_reads);
-    return ran.then((finish) => finish());
+    const done = Promise.all(before)
+      .then(() => gate(job.run))
+      .then((finish) => finish());
+    for (const resource of job.resources) touch(touched, resource, done, job.only_reads);
+    return done;
   });
   const outcomes = await Promise.allSettled(running);
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
 
-function touch(touched: Map<string, Touched>, resource: string, ran: Promise<unknown>, only_reads: boolean): void {
+function touch(touched: Map<string, Touched>, resource: string, done: Promise<unknown>, only_reads: boolean): void {
   const last = touched.get(resource);
-  if (!only_reads) touched.set(resource, { written: ran, reads: [] });
-  else if (last === undefined) touched.set(resource, { written: Promise.resolve(), reads: [ran] });
-  else last.reads.push(ran);
+  if (!only_reads) touched.set(resource, { written: done, reads: [] });
+  else if (last === undefined) touched.set(resource, { written: Promise.resolve(), reads: [done] });
+  else last.reads.push(done);
 }
 
 function createGate(limit: number): <Value>(run: () => Promise<Value>) => Promise<Value> {
