@@ -186,6 +186,14 @@ export type KeptEvent =
   | TurnEndedEvent
   | RewoundEvent;
 
+/** A message waits for the running turn; told again to whoever connects while it waits. */
+export interface MessageQueuedEvent {
+  type: "message_queued";
+  msg_id: string;
+  client_send_id?: string;
+  content: string;
+}
+
 /** Broadcast and forgotten: the entry that ends them carries the whole. */
 export type EphemeralEvent =
   | { type: "connected"; model: string; model_alias: string; skip_permissions: boolean }
@@ -199,7 +207,7 @@ export type EphemeralEvent =
   | { type: "stream_end" }
   | { type: "stream_restart"; message: string }
   | { type: "tool_output_chunk"; call_id: string; chunk: string }
-  | { type: "message_queued"; msg_id: string; client_send_id?: string; content: string }
+  | MessageQueuedEvent
   | { type: "message_withdrawn"; msg_id: string }
   | { type: "cancelled" }
   | { type: "resync"; cursor: number };

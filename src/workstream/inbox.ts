@@ -4,7 +4,7 @@ import type { MessageRow } from "../contracts/store.ts";
 import { timestamp } from "../lib/clock.ts";
 import { newPrefixedId } from "../lib/ids.ts";
 import { visibleLine } from "../lib/visible.ts";
-import type { AttachmentReference, UserTurnEvent } from "../protocol/event.ts";
+import type { AttachmentReference, MessageQueuedEvent, UserTurnEvent } from "../protocol/event.ts";
 import type { SendAnswer } from "../protocol/workstream.ts";
 import type { LiveWorkstream } from "./live_workstream.ts";
 import type { EngineServices } from "./services.ts";
@@ -53,13 +53,7 @@ export class Inbox {
 
   #enqueue(row: MessageRow): void {
     this.#queued.push(row);
-    const { client_send_id, content, msg_id } = row;
-    this.#actor.emit({
-      type: "message_queued",
-      msg_id,
-      content,
-      ...(client_send_id === null ? {} : { client_send_id }),
-    });
+    this.#actor.emit(queuedEvent(row));
   }
 
   withdraw(msg_id: string): Promise<"withdrawn" | "joined" | "unknown"> {
@@ -107,6 +101,11 @@ export class Inbox {
     }
     return true;
   }
+}
+
+/** That a message waits, as it is told when it comes and to whoever comes later. */
+export function queuedEvent({ client_send_id, content, msg_id }: MessageRow): MessageQueuedEvent {
+  return { type: "message_queued", msg_id, content, ...(client_send_id === null ? {} : { client_send_id }) };
 }
 
 function messageRow(ws_id: string, message: IncomingMessage, waits: boolean, created: string): MessageRow {

@@ -3,9 +3,11 @@ import { undecidedCalls } from "../agent/projection.ts";
 import type { Frame, LiveSnapshot } from "../contracts/engine.ts";
 import type { JournalEntry } from "../contracts/store.ts";
 import type { Workstream } from "./actor.ts";
+import { queuedEvent } from "./inbox.ts";
 
 /**
- * What a stream starts with: the present state, the running text, and what waits for a person here and in sub-agents.
+ * What a stream starts with: the present state, the running text, what waits for a person here and in sub-agents, and the
+ * messages that wait for the turn.
  */
 export function snapshotOf(actor: Workstream, children: readonly Workstream[]): LiveSnapshot {
   const settings = modelChain(actor.services.models(), actor.row.model_alias)[0];
@@ -16,7 +18,11 @@ export function snapshotOf(actor: Workstream, children: readonly Workstream[]): 
     model_alias: settings?.alias ?? "",
     skip_permissions: actor.services.settings.skip_permissions,
     in_progress: stream === null ? null : { ...stream },
-    pending: [...pendingOf(actor, false), ...children.flatMap((child) => pendingOf(child, true))],
+    pending: [
+      ...pendingOf(actor, false),
+      ...children.flatMap((child) => pendingOf(child, true)),
+      ...actor.inbox.queued.map((row) => actor.services.bus.ephemeralFrame(actor.row.ws_id, queuedEvent(row))),
+    ],
     last_seq: actor.conversation.last_seq,
   };
 }

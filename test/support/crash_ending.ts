@@ -35,6 +35,8 @@ export async function endingOf(product: Product, run: CrashRun): Promise<Ending>
   const { scenario, key, thread } = run;
   const reader = scenario.speaker === "Ada" ? product.token : product.token_of_ben;
   const answer = await product.api("GET", `/v1/api/workstreams/${run.ws_id}/history`, undefined, reader);
+  // Before a conversation is there, nothing is remembered; any other refusal says nothing about what is.
+  if (answer.status !== 200 && answer.status !== 404) throw new Error(`The history gives ${answer.status}.`);
   const messages = Array.isArray(answer.body["messages"]) ? (answer.body["messages"] as HistoryMessage[]) : [];
   const texts = messagesOf(product, thread).map((message) => product.practice.messageAsText(message));
   const is_live = (text: string): boolean => isOpen(text, "Stop") || FOLDED_CARD.test(text);

@@ -171,7 +171,13 @@ async function lateProblems(
   product: Product,
   { run, ending, reference }: { run: CrashRun; ending: Ending; reference: Ending },
 ): Promise<string[]> {
-  const now = await endingOf(product, run).catch((error: unknown) => String(error));
+  const deadline = performance.now() + PATIENCE_MS;
+  let now: Ending | string = "not tried";
+  while (typeof now === "string" && performance.now() < deadline) {
+    now = await endingOf(product, run).catch((error: unknown) => String(error));
+    // So many questions in a row may be more than the server lets one person ask.
+    if (typeof now === "string") await pause();
+  }
   if (typeof now === "string") return [`${run.key} cannot be read: ${now}`];
   const problems = problemsOf(run, now, reference);
   if (JSON.stringify(now.effects) !== JSON.stringify(ending.effects)) {
