@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -48,6 +48,24 @@ function fill(folder: string): () => void {
     // What could be written is what was there.
   }
   return () => rmSync(file);
+}
+
+/** Lets the server's processes write no byte more to any file, as a disk does that has turned read-only; or as they like. */
+function letWrite(running: Product, allowed: boolean): void {
+  const mark = `TURNSTONE_DATA_DIR=${running.data_dir}`;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    if (environmentOf(pid).includes(mark)) {
+      spawnSync("prlimit", ["--pid", pid, `--fsize=${allowed ? "unlimited" : "0"}:unlimited`]);
+    }
+  }
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
+  } catch {
+    return "";
+  }
 }
 
 async function newWorkstream(running: Product): Promise<string> {
@@ -113,3 +131,66 @@ test("a database that another process keeps locked: the message is refused with 
   expect(await say(running, ws_id, "hello", "a")).toMatchObject({ status: 200 });
   await eventually(async () => (await answers(running, ws_id)).includes("Here I am."));
 }, 90_000);
+
+test("a disk that takes no more: the message is refused with the reason, the running turn waits, and both go on when it does", async (context) => {
+  if (process.platform !== "linux") return context.skip("Only Linux can forbid a running program to write.");
+  product = await startProduct({ server_only: true });
+  const running = product;
+  const waiting = reply.gate(reply.text("I waited for the disk."));
+  running.model.script((request) => {
+    if (request.last_user_text.startsWith("first")) return waiting.reply;
+    return reply.text("Here I am.");
+  });
+  const [busy, other] = [await newWorkstream(running), await newWorkstream(running)];
+  await say(running, busy, "first", "a");
+  await running.model.nextRequest();
+  letWrite(running, false);
+  const refused = await say(running, other, "hello", "b");
+  expect(refused).toMatchObject({ status: 503, body: { code: "store_unavailable" } });
+  expect(refused.body["error"]).toMatch(/nothing was done; try again soon\. The disk .* gave an error/);
+  waiting.open();
+  await eventually(async () => running.log().includes("journal.write_failed"));
+  letWrite(running, true);
+  expect(await say(running, other, "hello", "b")).toMatchObject({ status: 200 });
+  await eventually(async () => (await answers(running, busy)).includes("I waited for the disk."));
+  await eventually(async () => (await answers(running, other)).join() === "Here I am.");
+}, 90_000);
+
+test("a data directory on a disk that is read-only is refused with the reason", async (context) => {
+  const disk = littleDisk();
+  if (disk === null) return context.skip("Mounting a little disk needs root.");
+  product = await startProduct({ server_only: true });
+  await product.stopServer();
+  spawnSync("mount", ["-o", "remount,ro", disk]);
+  await expect(product.startServer()).rejects.toThrow("the file system is read-only");
+  spawnSync("mount", ["-o", "remount,rw", disk]);
+  await product.startServer();
+}, 90_000);
+
+test("a damaged page: the start is refused with what to do, and a restored backup has all that was there", async () => {
+  product = await startProduct({ server_only: true });
+  const running = product;
+  running.model.script(() => reply.text("Here I am."));
+  const ws_id = await newWorkstream(running);
+  await say(running, ws_id, "remember this ".repeat(6000), "a");
+  await eventually(async () => (await answers(running, ws_id)).includes("Here I am."));
+  const copy = join(running.data_dir, "..", "copy.db");
+  running.turnstone("admin", "backup", copy);
+  await running.stopServer();
+  damage(join(running.data_dir, "turnstone.db"));
+  await expect(running.startServer()).rejects.toThrow(
+    "The database file is damaged; restore a backup with `turnstone admin restore`.",
+  );
+  expect(await running.serverEnded()).toBe(1);
+  running.turnstone("admin", "restore", copy);
+  await running.startServer();
+  expect(await answers(running, ws_id)).toEqual(["Here I am."]);
+}, 90_000);
+
+/** Overwrites the pages that hold the long message, in the middle of the file. */
+function damage(path: string): void {
+  const { size } = statSync(path);
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, Math.floor(size / 2), Math.floor(size / 2) + 65_536);
+  writeFileSync(path, bytes);
+}

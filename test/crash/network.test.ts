@@ -65,7 +65,7 @@ test("the network between server and gateway is cut while a card waits: people a
   expect(count(practice.channelAsText(thread), "It ran, and this is next.")).toBe(1);
   const { messages } = model.requests.at(-1)?.body as { messages: { role: string; content?: string }[] };
   expect(messages.filter(({ content }) => String(content).includes("and then?"))).toHaveLength(1);
-  expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual(["1 effects.txt"]);
+  expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual(["1\n"]);
 }, 120_000);
 
 test("a connection that falls silent is given up, and what was said meanwhile is shown once", async () => {
