@@ -19,6 +19,11 @@ export function settleApproval(actor: LiveWorkstream, request: ApproveRequest): 
     if (!pending) return lateAnswer(actor, request.cycle_id);
     const undecided = undecidedCalls(batch);
     if (undecided.length === 0) return lateAnswer(actor, batch.cycle_id);
+    // The machine may have slept beyond the deadline that the card names, and its timers with it.
+    if (batch.expires_at !== null && actor.services.clock.now() >= Date.parse(batch.expires_at)) {
+      await expire(actor, batch, undecided);
+      return lateAnswer(actor, batch.cycle_id);
+    }
     const chosen = choose(batch, undecided, request);
     if (!chosen.ok) return chosen.result;
     return settle(actor, batch, chosen.calls, request);
@@ -191,34 +196,38 @@ export function expireApproval(actor: LiveWorkstream, cycle_id: string): Promise
     const batch = actor.conversation.turn?.batch ?? null;
     if (batch === null || batch.cycle_id !== cycle_id) return;
     const undecided = undecidedCalls(batch);
-    if (undecided.length === 0) return;
-    const calls = Object.fromEntries(undecided.map((call_id) => [call_id, false]));
-    const settled = { approved: false, decided_by: null, reason: "expired" as const };
-    await actor.append({
-      entries: [
-        {
-          event: {
-            type: "approval_resolved",
-            cycle_id,
-            call_ids: undecided,
-            calls,
-            feedback: null,
-            always: false,
-            ...settled,
-          },
-        },
-      ],
-      state: "running",
-      changes: [
-        {
-          kind: "approval_settled",
+    if (undecided.length > 0) await expire(actor, batch, undecided);
+  });
+}
+
+async function expire(actor: LiveWorkstream, { cycle_id }: Batch, undecided: readonly string[]): Promise<void> {
+  if (cycle_id === null) throw new Error("Only a cycle that was asked for can expire.");
+  const calls = Object.fromEntries(undecided.map((call_id) => [call_id, false]));
+  const settled = { approved: false, decided_by: null, reason: "expired" as const };
+  await actor.append({
+    entries: [
+      {
+        event: {
+          type: "approval_resolved",
           cycle_id,
-          decisions: calls,
-          state: "settled",
-          at: timestamp(actor.services.clock),
+          call_ids: [...undecided],
+          calls,
+          feedback: null,
+          always: false,
           ...settled,
         },
-      ],
-    });
+      },
+    ],
+    state: "running",
+    changes: [
+      {
+        kind: "approval_settled",
+        cycle_id,
+        decisions: calls,
+        state: "settled",
+        at: timestamp(actor.services.clock),
+        ...settled,
+      },
+    ],
   });
 }
