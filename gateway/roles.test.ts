@@ -71,6 +71,21 @@ test("a press in a direct message counts no more than the roles of its person", 
   expect(server.calls.filter(({ name }) => name.includes("/memories"))).toEqual([]);
 });
 
+test("nobody is offered what the command would refuse: neither without a role nor in a channel that is not served", async () => {
+  await using bench = await startWithRoles();
+  const { practice, settings } = bench;
+  await until(() => practice.as("Ada").commands("general").length > 0);
+  const offered = async (name: string, channel: string): Promise<number> => {
+    const answer = await practice.as(name).autocomplete(channel, "model", { model: "" }, "model");
+    return (answer as { choices: unknown[] }).choices.length;
+  };
+  expect(await offered("Ada", "general")).toBeGreaterThan(0);
+  expect(await offered("Cleo", "general")).toBe(0);
+  Object.assign(settings.discord, { channels: [practice.channelId("random")] });
+  expect(await offered("Ada", "general")).toBe(0);
+  expect(await offered("Ada", "random")).toBeGreaterThan(0);
+});
+
 test("where Discord does not say which roles somebody has, nothing is done and the person is told", async () => {
   await using bench = await startWithRoles();
   const { practice, server } = bench;

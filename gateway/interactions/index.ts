@@ -86,7 +86,10 @@ export async function handlePress(gateway: Gateway, received: Press): Promise<vo
   }
 }
 
-function personOf({ adapter, signal }: Gateway, { person, place }: Press): Promise<ChannelPerson> {
+function personOf(
+  { adapter, signal }: Gateway,
+  { person, place }: Pick<Press, "person" | "place">,
+): Promise<ChannelPerson> {
   return adapter.withRole(person, place, AbortSignal.any([signal, AbortSignal.timeout(ROLE_WAIT_MS)]));
 }
 
@@ -96,8 +99,11 @@ function roleRefusal({ role }: ChannelPerson): string | null {
   return "Discord does not tell me at the moment what your roles let you do. Try again in a minute.";
 }
 
-/** Suggestions while a person types. */
-export async function suggest(gateway: Gateway, request: SuggestRequest): Promise<{ name: string; value: string }[]> {
+/** Suggestions while a person types; none where the command itself would be refused. */
+export async function suggest(gateway: Gateway, received: SuggestRequest): Promise<{ name: string; value: string }[]> {
+  if (!isAllowed(gateway.settings.discord, received.place)) return [];
+  const request = { ...received, person: await personOf(gateway, received) };
+  if (roleRefusal(request.person) !== null) return [];
   const name = request.command.split(" ")[0];
   const owner = INTERACTIONS.find(({ definition }) => definition?.kind === "chat" && definition.name === name);
   return (await owner?.suggest?.(gateway, request)) ?? [];

@@ -25,6 +25,7 @@ export interface CrashScenario {
 }
 
 const PACE_MS = 12;
+const OUTCOME_UNKNOWN = "its outcome is unknown";
 
 /** Results that the model has been given since the person's first message. */
 function results(request: RecordedRequest): number {
@@ -91,6 +92,22 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     },
     presses: ["Approve", "Accept"],
     effects: () => ({}),
+  },
+  {
+    name: "task",
+    speaker: "Ada",
+    opening: (key) => `${key} let a helper write the file`,
+    answer(request, key) {
+      if (!request.first_user_text.includes("HELPER")) {
+        if (results(request) > 0) return says("The helper has come back.");
+        return reply.toolCalls([{ name: "task", arguments: { prompt: `HELPER ${key} write the file` } }]);
+      }
+      if (results(request) === 0) return bash(once(key));
+      // What the helper does not know, nobody knows: it is told on, so that it stands in the conversation.
+      return says(request.raw_body.includes(OUTCOME_UNKNOWN) ? `I wrote, but ${OUTCOME_UNKNOWN}.` : "I wrote the file.");
+    },
+    presses: ["Approve"],
+    effects: (key) => ({ [`${key}-file.txt`]: ["file"] }),
   },
   {
     name: "notify",
