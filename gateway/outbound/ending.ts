@@ -28,7 +28,9 @@ export async function onTurnEnded(
   }
   await finishAnswer(scene);
   if (turn.live_shown) {
-    const card = foldedCard(liveStateOf(turn), event.outcome, duration_ms, turn.answer === null ? figures : null);
+    // The figures under the answer name the duration already.
+    const told = figures === null ? duration_ms : null;
+    const card = foldedCard(liveStateOf(turn), event.outcome, told, turn.answer === null ? figures : null);
     await scene.delivery.show(scene.ws_id, `live:${turn.seq}`, [card]);
   } else if (event.outcome === "cancelled" && turn.answer === null) {
     await scene.delivery.show(scene.ws_id, `entry:${seq}`, [textView("-# ⏹ Stopped")]);

@@ -61,6 +61,7 @@ test("the footer says model, time, tokens, context and cost", () => {
     duration_ms: 12_300,
     cost_usd: 0.021,
   };
+  expect(footer({ ...status, model: "quick-3" })).toContain("-# quick-3 · ");
   expect(footer(status)).toBe("-# fast · 12 s · 3.1k tokens · 14 % · $0.02");
 });
 

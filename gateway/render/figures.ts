@@ -4,7 +4,7 @@ import { clip, plainText } from "./defuse.ts";
 /** The small line under an answer: `-# model · 12 s · 3.1k tokens · 14 % · $0.02`. */
 export function footer(status: StatusEvent, duration_ms: number = status.duration_ms): string {
   const figures = [
-    plainText(clip(status.model_alias, 40)),
+    plainText(clip(status.model ?? status.model_alias, 40)),
     durationText(duration_ms),
     `${countText(status.total_tokens)} tokens`,
     `${percentText(status.pct)} %`,

@@ -34,7 +34,7 @@ const STATUS_MARK = { waiting: "⏸", running: "⏳", done: "✓", failed: "✗"
 
 /** The card while the turn runs. */
 export function liveCard(live: LiveCardState): CardView {
-  const since = live.started_at === null ? "" : ` · since ${momentText(live.started_at, "R")}`;
+  const since = live.started_at === null ? "" : ` · began ${momentText(live.started_at, "R")}`;
   const lines = [`**${stateWord(live.state)}**${since}`];
   const earlier = live.tools.length - TOOLS_SHOWN_MAX;
   if (earlier > 0) lines.push(`-# ${earlier} earlier ${earlier === 1 ? "step" : "steps"}`);

@@ -63,6 +63,14 @@ async function identify(context: HttpContext, request: FastifyRequest): Promise<
   return principal;
 }
 
+/** What each scope lets people do, for those who lack it. */
+const SCOPE_WORDS = {
+  read: "look at this",
+  write: "write here",
+  approve: "decide or administrate",
+  service: "do this: it is for gateways",
+} as const satisfies Record<Scope, string>;
+
 function requireScope(principal: Principal, scope: Scope): void {
   if (principal.scopes.has(scope)) return;
   // The gateway's own routes stay open to it while it acts for a person.
@@ -70,7 +78,9 @@ function requireScope(principal: Principal, scope: Scope): void {
   if (principal.is_service && principal.actor === null && scope !== "service") {
     throw forbidden("A gateway must say for whom it acts: send the header X-Turnstone-Actor.");
   }
-  throw forbidden(`This needs the scope ${scope}, which your account or token does not have.`);
+  throw forbidden(
+    `Your account or token may not ${SCOPE_WORDS[scope]}. Whoever runs this server can give it the scope "${scope}".`,
+  );
 }
 
 function limit(context: HttpContext, key: string): void {

@@ -128,6 +128,8 @@ export interface StatusEvent {
   cache_read_tokens?: number;
   cost_usd?: number;
   model_alias: string;
+  /** As its provider names it; absent in what was kept before this was told. */
+  model?: string;
   /** From the turn's first entry to its end, in milliseconds. */
   duration_ms: number;
 }

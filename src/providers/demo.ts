@@ -15,6 +15,7 @@ const PACE_MS = 12;
 
 /** Characters of a result that are repeated in words. */
 const RESULT_SHOWN_MAX = 1500;
+const TITLE_WORDS_MAX = 7;
 
 const WHO_I_AM = [
   "I am turnstone's built-in demo, not a model: no model is configured yet.",
@@ -106,9 +107,28 @@ function isOffered(name: string, tools: readonly ModelTool[]): boolean {
   return tools.some((tool) => tool.name === name);
 }
 
+/** What it says before it calls a tool. */
+const INTENTIONS = new Map([
+  ["bash", "Let me run that."],
+  ["read_file", "Let me read it."],
+  ["write_file", "Let me write that."],
+  ["edit_file", "Let me change that."],
+  ["search", "Let me look for it."],
+  ["math", "Let me work that out."],
+  ["man", "Let me look that up."],
+  ["web_fetch", "Let me read that page."],
+  ["web_search", "Let me look on the web."],
+  ["task", "Let a helper do that."],
+  ["plan", "Let me make a plan."],
+  ["remember", "I will remember that."],
+  ["recall", "Let me remember."],
+  ["forget", "I will forget that."],
+  ["notify", "Let me send that."],
+]);
+
 function opening(messages: readonly Message[], step: DemoStep): string {
   const first = !messages.some((message) => message.role === "assistant");
-  const plain = `I use ${step.tool} for that.`;
+  const plain = INTENTIONS.get(step.tool) ?? `Let me use ${step.tool} for that.`;
   return first ? `${WHO_I_AM}\n\n${plain}` : plain;
 }
 
@@ -143,8 +163,14 @@ function unknownRequest(words: string, request: ModelRequest): string {
 }
 
 function withoutTools(system: string, words: string): string {
-  if (/\btitle\b/i.test(system)) return "A look at turnstone's demo";
+  if (/\btitle\b/i.test(system)) return titleFor(words);
   return `(Demo, no model is configured.) ${words.slice(0, RESULT_SHOWN_MAX)}`;
+}
+
+/** The beginning of what the person said first, which stands behind `Person:`. */
+function titleFor(words: string): string {
+  const asked = (/^Person: (.*)$/m.exec(words)?.[1] ?? "").split(/\s+/).slice(0, TITLE_WORDS_MAX).join(" ");
+  return asked === "" ? "A look at the demo" : asked.charAt(0).toUpperCase() + asked.slice(1);
 }
 
 /** About four characters a token: there is nobody who counts. */

@@ -102,6 +102,7 @@ function statusOf(actor: LiveWorkstream, turn: TurnProgress): StatusEvent | null
     ...(cache_read_tokens === undefined ? {} : { cache_read_tokens }),
     ...(cost === undefined ? {} : { cost_usd: cost }),
     model_alias: usage.model_alias,
+    ...(settings === undefined ? {} : { model: settings.model }),
     duration_ms: Math.max(0, actor.services.clock.now() - Date.parse(started_at)),
   };
 }

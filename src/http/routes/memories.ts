@@ -73,7 +73,10 @@ function reachOf(principal: Principal): MemoryReach {
 }
 
 function requireApprove(principal: Principal): void {
-  if (!principal.scopes.has("approve")) throw forbidden("A memory for everybody needs the scope approve.");
+  if (!principal.scopes.has("approve"))
+    throw forbidden(
+      'Only somebody who may administrate (scope "approve") keeps or forgets what is remembered for everybody.',
+    );
 }
 
 function shown({ memory_id, scope, key, value, created, updated }: MemoryRow): Omit<MemoryRow, "owner" | "used"> {

@@ -189,7 +189,7 @@ async function startWorkstream(
   const owner = await ownerOf(context, principal, body.user_id);
   if (owner.role === "talk") throw forbidden("Your role lets you speak, but not start a workstream.");
   if ((body.auto_approve === true || (body.auto_approve_tools ?? []).length > 0) && !owner.scopes.has("approve")) {
-    throw forbidden("auto_approve needs the scope approve.");
+    throw forbidden('Only an account that may approve (scope "approve") can start a workstream with auto_approve.');
   }
   const resume = body.resume_ws === undefined ? null : await resumed(context, owner, body.resume_ws);
   const row = await createOrFind(context, owner, body, resume);
