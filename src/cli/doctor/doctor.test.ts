@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { PracticeDiscord } from "../../../gateway/practice/index.ts";
 import { startPractice } from "../../../gateway/practice/index.ts";
+import { newUserRow } from "../../auth/setup.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { openStore } from "../../store/index.ts";
 import { loadConfig } from "../../config/load.ts";
 import { freePort } from "../supervisor/port.ts";
 import { runTurnstone } from "../testing/run_turnstone.ts";
@@ -24,7 +27,12 @@ afterEach(async () => {
 
 /** What doctor finds at Discord with these variables. */
 function findings(env: Record<string, string>): Promise<Finding[]> {
-  const all = { TURNSTONE_DISCORD_API: practice.api_url, TURNSTONE_DISCORD_TOKEN: practice.bot_token, ...env };
+  const all = {
+    TURNSTONE_DATA_DIR: home,
+    TURNSTONE_DISCORD_API: practice.api_url,
+    TURNSTONE_DISCORD_TOKEN: practice.bot_token,
+    ...env,
+  };
   const result = loadConfig({ flags: {}, env: all, cwd: home, home });
   if (!result.ok) throw new Error(result.error);
   return discordCheck.run({ config: result.config, jwt_secret: "", signal: new AbortController().signal });
@@ -36,16 +44,77 @@ test("a bot with its intents and rights has nothing to mend", async () => {
     { part: "Discord token", status: "ok" },
     { part: "Discord intents", status: "ok" },
     { part: `Discord channel ${practice.channelId("general")}`, status: "ok" },
+    { part: "Discord commands", status: "warning" },
   ]);
+});
+
+test("without named channels every text channel of the server is looked at", async () => {
+  expect(await findings({})).toContainEqual({
+    part: "Discord server Practice",
+    status: "ok",
+    message: "The bot may do what it needs in all 2 text channels.",
+  });
+  practice.admin.setPermissions("random", "turnstone", { deny: ["create_public_threads"] });
+  expect(await findings({})).toContainEqual({
+    part: "Discord server Practice",
+    status: "warning",
+    message: "The bot lacks rights in #random (Create Public Threads).",
+    fix: "Grant these to the bot's role where it is to work.",
+  });
+  expect(await findings({ TURNSTONE_DISCORD_GUILD: "1" })).toContainEqual(
+    expect.objectContaining({ status: "failed", message: "The bot is not in the server 1." }),
+  );
+});
+
+test("registered commands are counted; where they may not be, it is said how they may", async () => {
+  const application = `${practice.api_url}/v10/applications/${practice.bot_id}/commands`;
+  const headers = { authorization: `Bot ${practice.bot_token}`, "content-type": "application/json" };
+  const body = JSON.stringify([{ type: 1, name: "status", description: "How it stands" }]);
+  expect((await fetch(application, { method: "PUT", headers, body })).status).toBe(200);
+  expect(await findings({})).toContainEqual({ part: "Discord commands", status: "ok", message: "1 are registered." });
+  practice.faults.onRequest({ path: "/commands" }, { kind: "status", status: 403, body: { code: 50001 } });
+  expect(await findings({})).toContainEqual(
+    expect.objectContaining({ status: "failed", fix: "Invite the bot again with the scope applications.commands." }),
+  );
+});
+
+test("a linked person who shares no server with the bot is named", async () => {
+  const store = await openStore({ path: join(home, "turnstone.db") });
+  for (const [username, channel_user_id] of [
+    ["ada", practice.userId("Ada")],
+    ["gone", "123"],
+  ] as const) {
+    const row = await newUserRow({ username, display_name: null, password: null, scopes: "read" }, systemClock);
+    if (row === null) throw new Error(`${username} is no name.`);
+    await store.users.create(row);
+    const { user_id } = row;
+    await store.channels.link({
+      channel_type: "discord",
+      channel_user_id,
+      user_id,
+      scopes: "read",
+      created: row.created,
+    });
+  }
+  await store.close();
+  expect(await findings({})).toContainEqual(
+    expect.objectContaining({
+      part: "Discord direct messages",
+      status: "warning",
+      message: "The bot shares no server with gone and cannot write to them.",
+    }),
+  );
 });
 
 test("a missing right is named together with the channel", async () => {
   practice.admin.setPermissions("general", "turnstone", { deny: ["send_messages_in_threads"] });
   const found = await findings({ TURNSTONE_DISCORD_CHANNELS: practice.channelId("general") });
-  expect(found.at(-1)).toMatchObject({
-    status: "failed",
-    message: "In #general the bot lacks: Send Messages in Threads.",
-  });
+  expect(found).toContainEqual(
+    expect.objectContaining({
+      status: "failed",
+      message: "In #general the bot lacks: Send Messages in Threads.",
+    }),
+  );
 });
 
 test("a wrong token, an unknown channel and a Discord that does not answer each have a fix", async () => {
@@ -57,7 +126,7 @@ test("a wrong token, an unknown channel and a Discord that does not answer each 
     },
   ]);
   const unknown = await findings({ TURNSTONE_DISCORD_CHANNELS: "1" });
-  expect(unknown.at(-1)).toMatchObject({ status: "failed", message: "The bot does not see it." });
+  expect(unknown).toContainEqual(expect.objectContaining({ status: "failed", message: "The bot does not see it." }));
   const nowhere = `http://127.0.0.1:${await freePort("127.0.0.1")}`;
   expect(await findings({ TURNSTONE_DISCORD_API: nowhere })).toMatchObject([
     { status: "failed", message: `${nowhere} does not answer (ECONNREFUSED).` },

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { prepareDataDirectory } from "../../config/data_directory.ts";
 import { loadProcessConfig } from "../../config/load.ts";
 import { describeError } from "../../lib/log.ts";
@@ -24,7 +25,7 @@ async function diagnose(flags: Flags, signal: AbortSignal): Promise<Finding[]> {
   }
   const { config } = loaded;
   const settings = [
-    ok("config", `${config.config_path} and the environment are in order.`),
+    ok("config", configText(config.config_path)),
     ...loaded.warnings.map((text) => warning("config", text, "Rename or unset it.")),
   ];
   const prepared = prepareDataDirectory(config);
@@ -34,6 +35,12 @@ async function diagnose(flags: Flags, signal: AbortSignal): Promise<Finding[]> {
   const context = { config, jwt_secret: prepared.jwt_secret, signal };
   const groups = await Promise.all(CHECKS.map((check) => runCheck(check, context)));
   return [...settings, ...groups.flat()];
+}
+
+function configText(path: string): string {
+  return existsSync(path)
+    ? `${path} and the environment are in order.`
+    : `There is no ${path}: the environment is in order, and the rest is as it comes.`;
 }
 
 async function runCheck(check: Check, context: CheckContext): Promise<Finding[]> {
