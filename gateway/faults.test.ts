@@ -3,8 +3,7 @@ import { silentLog } from "../src/lib/log.ts";
 import type { ApprovalItem } from "../src/protocol/approval.ts";
 import { readSettings } from "./config.ts";
 import { runGateway } from "./main.ts";
-import { startPractice } from "./practice/index.ts";
-import { assistant, JWT_SECRET, startBench, until, userTurn } from "./testing/bench.ts";
+import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
 const MESSAGE_CONTENT_INTENT = 1 << 15;
 
@@ -141,21 +140,26 @@ test("a slow server does not make an interaction fail, an expired token neither 
   expect((await bench.sent(2)).message).toBe("still alive?");
 }, 20_000);
 
-test("without the message content intent the bot runs, and mentions still work (REQ-DISCORD-021)", async () => {
-  const practice = await startPractice();
-  practice.faults.disallowIntents(MESSAGE_CONTENT_INTENT);
-  const read = readSettings({
-    TURNSTONE_DISCORD_TOKEN: practice.bot_token,
-    TURNSTONE_DISCORD_API: practice.api_url,
-    TURNSTONE_JWT_SECRET: JWT_SECRET,
-    TURNSTONE_CHANNEL_PORT: "0",
-    TURNSTONE_SERVER_URL: "http://127.0.0.1:9",
-  });
-  if (!read.ok) throw new Error(read.error);
-  const started = await runGateway(read.settings, { log: silentLog });
-  expect(started.ok).toBe(true);
-  if (started.ok) await started.gateway.stop();
-  await practice.close();
+test("without the message content intent mentions, replies, commands and DMs work, and plain words are not heard (REQ-DISCORD-021)", async () => {
+  await using bench = await startBench({ disallowed_intents: MESSAGE_CONTENT_INTENT });
+  bench.link("Ada");
+  const { practice, server } = bench;
+  const ada = practice.as("Ada");
+  const { thread, ...message } = await bench.begin("Ada", "go");
+  bench.turn({ ...message }, [assistant("Went.")]);
+  const answer = await bench.sees(thread, "Went.");
+  ada.say(thread, "just words");
+  ada.say(thread, "more, please", { reply_to: answer.id });
+  expect((await bench.sent(2)).message).toContain("more, please");
+  ada.say(thread, `<@${practice.bot_id}> and more`);
+  expect((await bench.sent(3)).message).toBe("and more");
+  const dm = ada.openDm();
+  ada.say(dm.id, "in private");
+  expect((await bench.sent(4)).message).toBe("in private");
+  await until(() => ada.commands("general").length > 0);
+  await ada.slash(thread, "doctor");
+  await practice.waitFor(() => ada.channelAsText(thread).includes("Switch on Message Content Intent"));
+  expect(server.sent.map(({ message: words }) => words).join()).not.toContain("just words");
 }, 20_000);
 
 // REQ-GATEWAY-010

@@ -35,9 +35,16 @@ export interface Bench extends AsyncDisposable {
 }
 
 export async function startBench(
-  options: { practice?: PracticeOptions; discord?: Partial<GatewaySettings["discord"]>; clock?: Clock } = {},
+  options: {
+    practice?: PracticeOptions;
+    discord?: Partial<GatewaySettings["discord"]>;
+    clock?: Clock;
+    /** Intents, as bits, that are switched off for the bot. */
+    disallowed_intents?: number;
+  } = {},
 ): Promise<Bench> {
   const practice = await startPractice(options.practice);
+  practice.faults.disallowIntents(options.disallowed_intents ?? 0);
   const server = await startScriptedServer();
   const settings: GatewaySettings = {
     server_url: server.url,

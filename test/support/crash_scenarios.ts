@@ -104,7 +104,9 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
       }
       if (results(request) === 0) return bash(once(key));
       // What the helper does not know, nobody knows: it is told on, so that it stands in the conversation.
-      return says(request.raw_body.includes(OUTCOME_UNKNOWN) ? `I wrote, but ${OUTCOME_UNKNOWN}.` : "I wrote the file.");
+      return says(
+        request.raw_body.includes(OUTCOME_UNKNOWN) ? `I wrote, but ${OUTCOME_UNKNOWN}.` : "I wrote the file.",
+      );
     },
     presses: ["Approve"],
     effects: (key) => ({ [`${key}-file.txt`]: ["file"] }),
