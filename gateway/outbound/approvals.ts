@@ -1,5 +1,5 @@
 import type { ChannelFrame } from "../../src/protocol/channel.ts";
-import type { ApprovalResolvedEvent, ApproveRequestEvent } from "../../src/protocol/event.ts";
+import type { ApprovalResolvedEvent, ApproveRequestEvent, RiskAssessedEvent } from "../../src/protocol/event.ts";
 import { approvalCard, askedItems, decisionText, type CallDecision } from "../render/approval.ts";
 import { sayNo, showQuestion } from "./elsewhere.ts";
 import { reveal } from "./live_card.ts";
@@ -16,6 +16,8 @@ export async function onApproveRequest(scene: Scene, frame: ChannelFrame, event:
       ws_id: workstreamOf(scene, frame),
       elsewhere: null,
       task: frame.parent_call_id === undefined ? null : (turn.tools.get(frame.parent_call_id)?.header ?? ""),
+      assessments: new Map(),
+      no_opinion: null,
       items: event.items,
       expires_at,
       decisions: new Map(),
@@ -43,6 +45,15 @@ export async function onApprovalResolved(
   }
   const said = cycle.decisions.get(event.call_ids[0] ?? "");
   if (said !== undefined) scene.gateway.pending.settle(event.cycle_id, decisionText(said));
+  await showApproval(scene, event.cycle_id);
+}
+
+/** Puts a second opinion on the card that it is about. */
+export async function onRiskAssessed(scene: Scene, event: RiskAssessedEvent): Promise<void> {
+  const cycle = scene.turn?.cycles.get(event.cycle_id);
+  if (cycle === undefined) return;
+  for (const [call_id, assessment] of Object.entries(event.assessments)) cycle.assessments.set(call_id, assessment);
+  cycle.no_opinion = event.error ?? null;
   await showApproval(scene, event.cycle_id);
 }
 

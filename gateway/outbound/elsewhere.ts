@@ -3,18 +3,11 @@ import { textView, type View } from "../render/view.ts";
 import type { ServerAnswer } from "../server_request.ts";
 import { createDelivery, DeliveryUnavailable, type Delivery } from "./delivery.ts";
 import type { Scene } from "./scene.ts";
-
-/** Something that waits for a person. */
-export interface Question {
-  /** The conversation, or the sub-agent, that asks. */
-  ws_id: string;
-  /** A direct message with the owner that shows it, where its place would not; null for none, as far as is known. */
-  elsewhere: Delivery | null;
-}
+import type { Question } from "./turn.ts";
 
 /**
- * Shows a question as it stands: in its place, and in a direct message where it stands already. Where the place will not
- * have it, its owner is asked by direct message; answers false where that fails too.
+ * Shows a question as it stands: in its place, and in a direct message where it stands already. Where the place will
+ * not have it, its owner is asked by direct message; answers false where that fails too.
  */
 export async function showQuestion(
   scene: Scene,

@@ -1,6 +1,7 @@
 import type { ChannelFrame } from "../../src/protocol/channel.ts";
+import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import { growAnswer, onAnswerPiece, onAssistant } from "./answer.ts";
-import { onApprovalResolved, onApproveRequest } from "./approvals.ts";
+import { onApprovalResolved, onApproveRequest, onRiskAssessed } from "./approvals.ts";
 import { onAside, onError } from "./asides.ts";
 import { onTurnEnded } from "./ending.ts";
 import { onClosed, onRenamed } from "./lifecycle.ts";
@@ -36,6 +37,8 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
       return onApproveRequest(scene, frame, event);
     case "approval_resolved":
       return onApprovalResolved(scene, frame, event);
+    case "risk_assessed":
+      return onRiskAssessed(scene, event);
     case "plan_review":
       return onPlanReview(scene, frame, event);
     case "plan_resolved":
@@ -55,11 +58,7 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
     case "turn_ended":
       return frame.child_ws_id === undefined ? onTurnEnded(scene, seq, frame.at, event) : undefined;
     case "state_change":
-      if (scene.turn !== null && frame.child_ws_id === undefined) {
-        scene.turn.state = event.state;
-        scene.dirty.live = scene.turn.live_shown;
-      }
-      return;
+      return frame.child_ws_id === undefined ? onStateChange(scene, event.state) : undefined;
     case "ws_rename":
       return onRenamed(scene, event.name);
     case "ws_closed":
@@ -79,6 +78,12 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
     default:
       return event satisfies never;
   }
+}
+
+function onStateChange(scene: Scene, state: WorkstreamState): void {
+  if (scene.turn === null) return;
+  scene.turn.state = state;
+  scene.dirty.live = scene.turn.live_shown;
 }
 
 /** Shows what has changed since the last edit, the answer before the card. */

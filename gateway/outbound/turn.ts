@@ -1,10 +1,10 @@
-import type { ApprovalItem } from "../../src/protocol/approval.ts";
+import type { ApprovalItem, Assessment } from "../../src/protocol/approval.ts";
 import type { StatusEvent } from "../../src/protocol/event.ts";
 import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import type { ApprovalCardState, CallDecision } from "../render/approval.ts";
 import type { LiveCardState, LiveTool } from "../render/live.ts";
 import type { PlanDecision } from "../render/plan.ts";
-import type { Question } from "./elsewhere.ts";
+import type { Delivery } from "./delivery.ts";
 
 /** A turn as one place shows it; derived from the events since its beginning. */
 export interface Turn {
@@ -31,6 +31,14 @@ export interface Turn {
   reviews: Map<string, Review>;
 }
 
+/** Something that waits for a person. */
+export interface Question {
+  /** The conversation, or the sub-agent, that asks. */
+  ws_id: string;
+  /** A direct message with the owner that shows it, where its place would not; null for none, as far as is known. */
+  elsewhere: Delivery | null;
+}
+
 /** A plan of this turn that people look at. It stays after its decision: what is told twice must not open it again. */
 export interface Review extends Question {
   content: string;
@@ -42,6 +50,9 @@ export interface Review extends Question {
 export interface Cycle extends Question {
   /** Of a sub-agent's: what the agent asked it to do; null for the agent's own. */
   task: string | null;
+  /** A second model's opinion. */
+  assessments: Map<string, Assessment>;
+  no_opinion: string | null;
   items: readonly ApprovalItem[];
   expires_at: string | null;
   decisions: Map<string, CallDecision>;
@@ -98,12 +109,6 @@ export function liveStateOf(turn: Turn): LiveCardState {
 }
 
 export function cardStateOf(cycle_id: string, cycle: Cycle, asked: string | null): ApprovalCardState {
-  return {
-    cycle_id,
-    items: cycle.items,
-    expires_at: cycle.expires_at,
-    decisions: cycle.decisions,
-    asked,
-    task: cycle.task,
-  };
+  const { items, expires_at, decisions, task, assessments, no_opinion } = cycle;
+  return { cycle_id, items, expires_at, decisions, asked, task, assessments, no_opinion };
 }

@@ -1,4 +1,4 @@
-import type { ApprovalItem, SettlementReason } from "../../src/protocol/approval.ts";
+import type { ApprovalItem, Assessment, Risk, SettlementReason } from "../../src/protocol/approval.ts";
 import { encodeCustomId } from "./custom_id.ts";
 import { clip, codeBlock, inlineCode, plainText, safeCut, showInvisible } from "./defuse.ts";
 import { momentText } from "./figures.ts";
@@ -22,6 +22,10 @@ export interface ApprovalCardState {
   expires_at: string | null;
   /** By call; a call that is not in it is still to be decided. */
   decisions: ReadonlyMap<string, CallDecision>;
+  /** A second model's opinion, by call; what it said nothing about is not in it. */
+  assessments: ReadonlyMap<string, Assessment>;
+  /** Why there is no second opinion though one was asked for; null where there is nothing to say. */
+  no_opinion: string | null;
   /** Who is asked, as a mention or a name; null when that is not known. */
   asked: string | null;
   /** For a sub-agent's calls: what it was asked to do, as its step says; null for the agent's own calls. */
@@ -38,6 +42,7 @@ const CALLS_SHOWN_MAX = 8;
 const HEADER_LENGTH_MAX = 100;
 const NOTES_SHOWN_MAX = 2;
 const TASK_LENGTH_MAX = 200;
+const ASSESSMENT_LENGTH_MAX = 160;
 
 const encoder = new TextEncoder();
 
@@ -62,6 +67,10 @@ export function approvalCard(state: ApprovalCardState): CardView {
       bytes: encoder.encode(rest.map((item) => `${item.header}\n${showInvisible(item.preview)}`).join("\n\n")),
     });
     blocks.push({ kind: "text", text: `And ${rest.length} more:` }, { kind: "file", name: "more-calls.txt" });
+  }
+  if (state.no_opinion !== null && open.length > 0) {
+    const why = plainText(clip(state.no_opinion, ASSESSMENT_LENGTH_MAX));
+    blocks.push({ kind: "text", text: `-# No second opinion: ${why}` });
   }
   const aside = asideOf(state.items, open.length > 0);
   if (aside !== "") blocks.push({ kind: "text", text: aside });
@@ -88,11 +97,19 @@ function decisionWord({ approved, reason, always }: CallDecision): string {
       return "⏹ Stopped before it was decided; not run";
     case "policy":
       return approved ? "✅ Allowed by a rule" : "⛔ Refused by a rule";
+    case "judge":
+      return "✅ Allowed on the second opinion's word";
     case "unreachable":
       return "⛔ Nobody could be asked; not run";
     default:
       return reason satisfies never;
   }
+}
+
+const RISK_MARKS = { low: "🟢", medium: "🟡", high: "🔴" } as const satisfies Record<Risk, string>;
+
+function assessmentText({ risk, reason }: Assessment): string {
+  return `-# ${RISK_MARKS[risk]} Second opinion: ${risk} risk. ${plainText(clip(reason, ASSESSMENT_LENGTH_MAX))}`;
 }
 
 function titleOf(state: ApprovalCardState, asked: number, open: number): string {
@@ -117,6 +134,8 @@ function callBlocks(
   const cut = cutPreview(item.preview, room);
   if (item.preview.trim() !== "") lines.push(codeBlock(cut.text, languageOf(item)));
   for (const note of (item.notes ?? []).slice(0, NOTES_SHOWN_MAX)) lines.push(`-# ⚠️ ${plainText(clip(note, 60))}`);
+  const assessment = state.assessments.get(item.call_id);
+  if (assessment !== undefined) lines.push(assessmentText(assessment));
   if (decision !== undefined) lines.push(decisionText(decision));
   const blocks: Block[] = [{ kind: "text", text: lines.join("\n") }];
   if (cut.whole) {

@@ -28,6 +28,8 @@ function card(items: ApprovalItem[], decisions: [string, CallDecision][] = []): 
     decisions: new Map(decisions),
     asked: "<@1>",
     task: null,
+    assessments: new Map(),
+    no_opinion: null,
   };
   return approvalCard(state);
 }

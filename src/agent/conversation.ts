@@ -24,6 +24,8 @@ export interface Batch {
   items: ApprovalItem[];
   calls: KeptCall[];
   decisions: Map<string, Decision>;
+  /** A second model was asked about it. */
+  assessed: boolean;
 }
 
 /** What one call brought, and how often in a row. */

@@ -47,6 +47,9 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
     case "plan_review":
       conversation.open_reviews.set(event.review_id, { ...entry, event });
       return;
+    case "risk_assessed":
+      if (conversation.turn?.batch?.cycle_id === event.cycle_id) conversation.turn.batch.assessed = true;
+      return;
     case "plan_resolved":
       applyReviewAnswer(conversation, event);
       return;
@@ -191,7 +194,13 @@ function openBatch(
   batch: Pick<Batch, "cycle_id" | "expires_at" | "items">,
 ): void {
   if (conversation.turn === null) return;
-  conversation.turn.batch = { ...batch, entry, calls: entry.private?.calls ?? [], decisions: new Map() };
+  conversation.turn.batch = {
+    ...batch,
+    entry,
+    calls: entry.private?.calls ?? [],
+    decisions: new Map(),
+    assessed: false,
+  };
 }
 
 function applyResolution(conversation: Conversation, event: ApprovalResolvedEvent): void {

@@ -45,6 +45,7 @@ export async function runTurn(port: TurnPort, dependencies: TurnDependencies): P
         break;
       case "wait":
         port.setState("attention");
+        port.assess(action.cycle_id);
         await port.decided(action.cycle_id);
         break;
       case "execute":

@@ -56,6 +56,8 @@ export interface TurnPort {
   setStream(stream: StreamBuffer | null): void;
   /** Takes queued messages in as entries of this turn; answers whether there were any. */
   joinQueued(): Promise<boolean>;
+  /** Has a second model look at what waits, where one is set; waits for nothing. */
+  assess(cycle_id: string): void;
   /** Resolves when something about an approval has been decided, or rejects with the signal's reason. */
   decided(cycle_id: string): Promise<void>;
   models(): ModelSettings[];

@@ -35,8 +35,8 @@ const SCOPE_NEEDED = {
 /**
  * Whether a person may do this to that workstream: the one place that says so. Owners may all that their scopes allow,
  * the invited see and speak, the platform's approve role decides in others' workstreams and its admin role steers
- * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, closes it when its thread is
- * gone, and says no where it can ask nobody.
+ * them too. Everyone else sees nothing. A gateway that acts for nobody reads what it shows, closes it when its thread
+ * is gone, and says no where it can ask nobody.
  */
 export function authorize(principal: Principal, action: WorkstreamAction, rights: WorkstreamRights): Authorization {
   if (principal.user_id === null) return authorizeGateway(principal, action, rights.shown);

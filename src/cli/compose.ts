@@ -162,6 +162,10 @@ function engineSettings(config: Config, isolation: Isolation): EngineSettings {
     agent_max_turns: tools.agent_max_turns,
     tell_owner_when_done: config.notify.on_done === "dm",
     budget: config.discord.budgets,
+    judge: {
+      model_alias: approval.judge,
+      auto_approve_below: approval.auto_approve_below === "none" ? null : approval.auto_approve_below,
+    },
     instructions: session.instructions === "" ? null : session.instructions,
     get sandbox() {
       return isolation.sandbox;

@@ -109,7 +109,7 @@ function workOut(table: SettingsTable, file: string, sources: ConfigSources, rea
     server: { ...server, data_dir: server.data_dir || join(home, ".local", "share", "turnstone") },
     gateway: { ...gateway, server_url: gateway.server_url || localAddress(server.host, server.port) },
     models,
-    model: chooseModels(table.model, models, reading.place, reading.problems),
+    model: chooseModels(table.model, table.approval.judge, models, reading.place, reading.problems),
     mcp: { ...table.mcp, servers: mcpServers(table.mcp, sources, reading) },
   };
 }

@@ -64,19 +64,25 @@ function vendorOfKey(env: Environment): (typeof VENDORS)[number] | undefined {
 /** Settles which alias is meant where; names of models that do not exist become problems. */
 export function chooseModels(
   table: SettingsTable["model"],
+  judge: string | null,
   models: Readonly<Record<string, ModelConfig>>,
   place: (at: readonly string[]) => string,
   problems: string[],
 ): ModelChoice {
   const aliases = Object.keys(models);
+  const allowed = aliases.length === 0 ? "no model is set" : `allowed are ${listed(aliases, "and")}`;
   const check = (key: string, alias: string): void => {
     if (Object.hasOwn(models, alias)) return;
-    const allowed = aliases.length === 0 ? "no model is set" : `allowed are ${listed(aliases, "and")}`;
     problems.push(`${place(["model", key])}: [model] ${key} names the model "${alias}", which is not set; ${allowed}.`);
   };
   if (table.default !== null) check("default", table.default);
   for (const alias of table.fallback) check("fallback", alias);
   if (table.agent_model !== null) check("agent_model", table.agent_model);
+  if (judge !== null && !Object.hasOwn(models, judge)) {
+    problems.push(
+      `${place(["approval", "judge"])}: [approval] judge names the model "${judge}", which is not set; ${allowed}.`,
+    );
+  }
   const usual = Object.hasOwn(models, "default") ? "default" : (aliases[0] ?? null);
   return { default: table.default ?? usual, fallback: table.fallback, agent_model: table.agent_model };
 }

@@ -82,6 +82,11 @@ export const approval = section({
     about: "seconds until a question expires; 0 waits for ever",
     fallback: 0,
   }),
+  judge: text({ about: "the alias of a model that grades what people are asked", fallback: null }),
+  auto_approve_below: choice(["none", "medium", "high"], {
+    about: "calls that the judge grades below this run unasked",
+    fallback: "none",
+  }),
   rules: rows(rule),
 });
 

@@ -23,6 +23,8 @@ export interface KeptCall {
   /** Over tool, arguments and preview. */
   hash: string;
   needs_approval: boolean;
+  /** A rule wants a person to decide: no judge's word is enough. */
+  person_only?: boolean;
   error?: string;
   denied?: boolean;
   /** What rules and grants are matched against. */

@@ -39,7 +39,11 @@ export interface PolicyInputs {
   now: string;
 }
 
-export type Verdict = { verdict: "run" } | { verdict: "ask" } | { verdict: "deny"; error: string };
+/** `person_only`: a rule, or a doubt about one, wants a person to look; no judge may stand in. */
+export type Verdict =
+  | { verdict: "run" }
+  | { verdict: "ask"; person_only: boolean }
+  | { verdict: "deny"; error: string };
 
 /**
  * Decides what a prepared call needs, in this order: deny rules; a rescued call; rules that ask; the tool's own word;
@@ -52,12 +56,12 @@ export function decide(call: PolicyCall, inputs: PolicyInputs): Verdict {
   if (denied.rule !== null) return { verdict: "deny", error: denialOf(call, denied.rule) };
   const permitted = isPermitted(call, rules, inputs);
   if (call.rescued && call.effect === "side_effect") {
-    if (!permitted && inputs.sub_agent_auto === null) return { verdict: "ask" };
+    if (!permitted && inputs.sub_agent_auto === null) return { verdict: "ask", person_only: true };
     return { verdict: "deny", error: unseenRepair(call) };
   }
   const asked = coverage(rules, "ask", call);
-  if (denied.unsure || asked.unsure || asked.rule !== null) return { verdict: "ask" };
-  return permitted || !call.needs_approval ? { verdict: "run" } : { verdict: "ask" };
+  if (denied.unsure || asked.unsure || asked.rule !== null) return { verdict: "ask", person_only: true };
+  return permitted || !call.needs_approval ? { verdict: "run" } : { verdict: "ask", person_only: false };
 }
 
 function denialOf(call: PolicyCall, rule: ApprovalRule): string {

@@ -112,6 +112,7 @@ async function prepareWith(
       resources: preparation.resources ?? [],
       hash: sha256(JSON.stringify([name, args, preparation.preview, preparation.plan])),
       needs_approval: asked,
+      ...(verdict.verdict === "ask" && verdict.person_only ? { person_only: true } : {}),
       subject,
       approval_label,
     },

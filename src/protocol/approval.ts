@@ -20,9 +20,23 @@ export interface ApprovalItem {
   destructive?: boolean;
 }
 
-/** Why a settlement happened; `unreachable`: nobody could be asked. */
-export const SETTLEMENT_REASONS = ["person", "expired", "cancelled", "policy", "unreachable"] as const;
+/**
+ * Why a settlement happened; `unreachable`: nobody could be asked; `judge`: a second model found little
+ * risk, and the settings let that be enough.
+ */
+export const SETTLEMENT_REASONS = ["person", "expired", "cancelled", "policy", "unreachable", "judge"] as const;
 export type SettlementReason = (typeof SETTLEMENT_REASONS)[number];
+
+/** What a second model says about a call, from harmless to not. */
+export const RISKS = ["low", "medium", "high"] as const;
+export type Risk = (typeof RISKS)[number];
+
+/** A second opinion on one call. It decides nothing by itself. */
+export interface Assessment {
+  risk: Risk;
+  /** One short sentence. */
+  reason: string;
+}
 
 /** Who pressed. */
 export interface DecidedBy {

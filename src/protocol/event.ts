@@ -1,4 +1,4 @@
-import type { ApprovalItem, DecidedBy, SettlementReason } from "./approval.ts";
+import type { ApprovalItem, DecidedBy, SettlementReason, Assessment } from "./approval.ts";
 import type { NotificationDelivery, NotificationTarget } from "./notification.ts";
 import type { Sender, StopReason, ToolCall, Usage } from "./message.ts";
 import type { TurnOutcome, WorkstreamState } from "./workstream.ts";
@@ -143,6 +143,17 @@ export interface CompactionEvent {
   kept_after_seq: number;
 }
 
+/** What a second model says about calls that wait for a person. */
+export interface RiskAssessedEvent {
+  type: "risk_assessed";
+  cycle_id: string;
+  model_alias: string;
+  /** By call; a call that it did not speak of is not in it. */
+  assessments: Record<string, Assessment>;
+  /** Why there are none. */
+  error?: string;
+}
+
 export interface InfoEvent {
   type: "info";
   message: string;
@@ -176,6 +187,7 @@ export type KeptEvent =
   | ToolInfoEvent
   | ApproveRequestEvent
   | ApprovalResolvedEvent
+  | RiskAssessedEvent
   | ToolStartedEvent
   | ToolResultEvent
   | PlanReviewEvent
@@ -238,6 +250,7 @@ export const KEPT_EVENT_TYPES = {
   tool_info: true,
   approve_request: true,
   approval_resolved: true,
+  risk_assessed: true,
   tool_started: true,
   tool_result: true,
   plan_review: true,

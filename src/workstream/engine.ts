@@ -32,6 +32,7 @@ import type { LiveWorkstream, WorkstreamHost } from "./live_workstream.ts";
 import type { EngineServices } from "./services.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { delegate } from "./sub_agents.ts";
+import { Assessor } from "./assessor.ts";
 import { Titles } from "./titles.ts";
 
 /** Workstreams that recovery reads at once. */
@@ -45,6 +46,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   readonly #services: EngineServices;
   readonly #registry: WorkstreamRegistry;
   readonly #titles = new Titles();
+  readonly #assessor = new Assessor();
   #stopping = false;
 
   constructor(services: EngineServices) {
@@ -247,6 +249,7 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   async stop(grace_ms: number): Promise<void> {
     this.#stopping = true;
     this.#titles.stop();
+    this.#assessor.stop();
     await Promise.all([...this.#registry.loaded()].map((actor) => actor.shutDown(grace_ms)));
     this.#registry.close();
   }
@@ -297,6 +300,10 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     const asks = turn !== null && turn.batch !== null && undecidedCalls(turn.batch).length > 0;
     const children_ask = this.#childrenOf(ws_id).some((child) => child.row.state === "attention");
     actor.setState(asks || open_reviews.size > 0 || children_ask ? "attention" : "running");
+  }
+
+  assess(actor: LiveWorkstream, cycle_id: string): void {
+    if (!this.#stopping) this.#assessor.consider(actor, cycle_id);
   }
 
   async turnSeqOf(ws_id: string): Promise<number> {

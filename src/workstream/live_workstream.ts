@@ -57,6 +57,8 @@ export interface WorkstreamHost {
   stateChanged(actor: LiveWorkstream): void;
   /** Shows on a workstream whose calls run whether one of them, or a sub-agent, waits for a person. */
   showAttention(ws_id: string): void;
+  /** Has a second model look at what waits, where one is set. */
+  assess(actor: LiveWorkstream, cycle_id: string): void;
   /** The `seq` with which the open turn began; 0 when none is open. */
   turnSeqOf(ws_id: string): Promise<number>;
   /** A turn is over, or left to the next start. */

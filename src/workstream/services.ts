@@ -9,9 +9,18 @@ import type { DeliverResult } from "../contracts/tool.ts";
 import type { Spawner } from "../lib/spawn.ts";
 import type { Workspace } from "../lib/workspace.ts";
 import type { ApprovalRule } from "../pipeline/policy.ts";
+import type { Risk } from "../protocol/approval.ts";
 import type { NotificationTarget } from "../protocol/notification.ts";
 import type { DailyBudget } from "./budget.ts";
 import type { Bus } from "./bus.ts";
+
+/** How a second model is asked about calls that wait for a person. */
+export interface JudgeSettings {
+  /** Null: nobody is asked. */
+  model_alias: string | null;
+  /** Calls below this risk run without a person; null: a person decides about all. */
+  auto_approve_below: Exclude<Risk, "low"> | null;
+}
 
 /** What the operator settled for all workstreams. */
 export interface EngineSettings {
@@ -29,6 +38,7 @@ export interface EngineSettings {
   tell_owner_when_done: boolean;
   sandbox: { name: string } | null;
   budget: DailyBudget;
+  judge: JudgeSettings;
 }
 
 /** A notification on its way out. */

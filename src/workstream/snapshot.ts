@@ -6,8 +6,8 @@ import type { Workstream } from "./actor.ts";
 import { queuedEvent } from "./inbox.ts";
 
 /**
- * What a stream starts with: the present state, the running text, what waits for a person here and in sub-agents, and the
- * messages that wait for the turn.
+ * What a stream starts with: the present state, the running text, what waits for a person here and in sub-agents, and
+ * the messages that wait for the turn.
  */
 export function snapshotOf(actor: Workstream, children: readonly Workstream[]): LiveSnapshot {
   const settings = modelChain(actor.services.models(), actor.row.model_alias)[0];

@@ -40,6 +40,7 @@ export function createTurnPort(actor: LiveWorkstream, signal: AbortSignal): Turn
     delta: (kind, text) => actor.stream.add(kind, text),
     setStream: (stream) => actor.stream.reset(stream),
     joinQueued: () => actor.inbox.join(signal),
+    assess: (cycle_id) => actor.host.assess(actor, cycle_id),
     decided: () => actor.decided(signal),
     models: () => modelsOf(actor),
     systemPrompt: () => actor.surroundings.prompt(),

@@ -201,6 +201,7 @@ function servicesOf(
       truncation: null,
       agent_max_turns: 50,
       tell_owner_when_done: false,
+      judge: { model_alias: null, auto_approve_below: null },
       budget: { tokens_per_day: 0, cost_usd_per_day: 0 },
       instructions: null,
       sandbox: null,

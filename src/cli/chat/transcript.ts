@@ -1,5 +1,5 @@
 import type { ApprovalItem } from "../../protocol/approval.ts";
-import type { Event, StatusEvent, ToolResultEvent } from "../../protocol/event.ts";
+import type { Event, RiskAssessedEvent, StatusEvent, ToolResultEvent } from "../../protocol/event.ts";
 import { visible, visibleLine } from "../../lib/visible.ts";
 
 /** Turns events into the text of a terminal. It knows what is on the screen already, so that nothing is shown twice. */
@@ -48,6 +48,8 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
             `${event.approved ? "approved" : "denied"}${by(event.decided_by)}`,
             event.approved ? "good" : "bad",
           );
+        case "risk_assessed":
+          return line(assessmentsText(event), "dim");
         case "plan_review":
           return line(`Plan, draft ${event.round}:\n${visible(event.content)}`, "plain");
         case "notification":
@@ -67,6 +69,15 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
       }
     },
   };
+}
+
+/** What a second model thinks of the calls that wait. */
+function assessmentsText({ assessments, error }: RiskAssessedEvent): string {
+  if (error !== undefined) return `no second opinion: ${visibleLine(error)}`;
+  const lines = Object.values(assessments).map(
+    ({ risk, reason }) => `second opinion: ${risk} risk. ${visibleLine(reason)}`,
+  );
+  return lines.join("\n");
 }
 
 export type TextKind = "plain" | "dim" | "good" | "bad";

@@ -73,10 +73,11 @@ function reachOf(principal: Principal): MemoryReach {
 }
 
 function requireApprove(principal: Principal): void {
-  if (!principal.scopes.has("approve"))
+  if (!principal.scopes.has("approve")) {
     throw forbidden(
       'Only somebody who may administrate (scope "approve") keeps or forgets what is remembered for everybody.',
     );
+  }
 }
 
 function shown({ memory_id, scope, key, value, created, updated }: MemoryRow): Omit<MemoryRow, "owner" | "used"> {
