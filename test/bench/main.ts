@@ -3,6 +3,8 @@ import { discordRows } from "./rows/discord.ts";
 import { latencyRows, measureLatencies } from "./rows/latency.ts";
 import { loadRows, measureLoads } from "./rows/load.ts";
 import { modelRows } from "./rows/models.ts";
+import { storeRows } from "./rows/store.ts";
+import { toolRows } from "./rows/tools.ts";
 import { startModel, startSubject, type BenchModel, type Subject } from "./subject.ts";
 
 /*
@@ -18,6 +20,8 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   load: async () => loadRows(...(await ofBoth(measureLoads))),
   models: modelRows,
   discord: discordRows,
+  store: storeRows,
+  tools: toolRows,
 };
 
 /** What each run showed of the floor, and of turnstone. */
