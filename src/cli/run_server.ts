@@ -35,6 +35,8 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     clock: systemClock,
     log: parts.log,
     withoutOwnSecrets: parts.withoutOwnSecrets,
+    mcpServers: () =>
+      (parts.services.external_servers?.status() ?? []).map(({ server, state, tools }) => ({ server, state, tools })),
     models: () => modelsOf(parts),
     workspaceOf: (row) => parts.services.workspaceOf(row),
     options: {

@@ -176,6 +176,7 @@ test("health says what it must (REQ-SERVER-024)", async () => {
     node_id: "node-1",
     workstreams: { total: 1, idle: 1, thinking: 0, running: 0, attention: 0, error: 0 },
     backend: { status: "up", circuit_state: "closed" },
+    mcp_servers: [{ server: "files", state: "ready", tools: 3 }],
   });
 });
 

@@ -2,7 +2,7 @@ import type { Engine } from "../contracts/engine.ts";
 import type { Store, WorkstreamRow } from "../contracts/store.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { ModelsAnswer } from "../protocol/answers.ts";
+import type { HealthAnswer, ModelsAnswer } from "../protocol/answers.ts";
 import type { Workspace } from "../lib/workspace.ts";
 
 /** Settings of the HTTP server, as plain values. */
@@ -33,6 +33,8 @@ export interface HttpDependencies {
   withoutOwnSecrets: (text: string) => string;
   /** The models that a workstream may use. */
   models: () => ModelsAnswer["models"];
+  /** How things stand with each MCP server. */
+  mcpServers: () => HealthAnswer["mcp_servers"];
   /** Opens the folder of a workstream that is nobody's sub-agent. */
   workspaceOf: (row: WorkstreamRow) => Promise<Workspace>;
   options: HttpOptions;

@@ -35,6 +35,14 @@ export const HealthAnswer = Type.Object({
     status: Type.Enum(["up", "down"]),
     circuit_state: Type.Enum(["closed", "open", "half_open"]),
   }),
+  /** Why one is not ready, people who may are told by `/mcp`. */
+  mcp_servers: Type.Array(
+    Type.Object({
+      server: Type.String(),
+      state: Type.Enum(["connecting", "ready", "unavailable", "rejected"]),
+      tools: Type.Integer(),
+    }),
+  ),
 });
 export type HealthAnswer = Type.Static<typeof HealthAnswer>;
 

@@ -1,4 +1,7 @@
 import { accessSync, constants } from "node:fs";
+import { isJsonObject } from "../../protocol/json.ts";
+import type { HealthAnswer } from "../../protocol/answers.ts";
+import { localAddress } from "../../config/load.ts";
 import { delimiter, isAbsolute, join } from "node:path";
 import { searchPath } from "../../config/child_environment.ts";
 import type { Config } from "../../config/load.ts";
@@ -13,9 +16,29 @@ export const mcpCheck: Check = {
   async run({ config, signal }) {
     const servers = Object.entries(config.mcp.servers);
     if (servers.length === 0) return [ok("MCP", "No MCP servers are set.")];
-    return Promise.all(servers.map(([name, server]) => checkServer(name, server, signal)));
+    const states = await statesOf(config, signal);
+    return Promise.all(
+      servers.map(async ([name, server]) => seenBy(name, states) ?? (await checkServer(name, server, signal))),
+    );
   },
 };
+
+/** How a running server stands with its servers; null where none runs. */
+async function statesOf(config: Config, signal: AbortSignal): Promise<HealthAnswer["mcp_servers"] | null> {
+  const answer = await fetchJson(`${localAddress(config.server.host, config.server.port)}/health`, signal);
+  if (!answer.ok || answer.status !== 200 || !isJsonObject(answer.body)) return null;
+  const states = answer.body["mcp_servers"];
+  return Array.isArray(states) ? (states as HealthAnswer["mcp_servers"]) : null;
+}
+
+/** What the running server says; null where it says nothing that is certain. */
+function seenBy(name: string, states: HealthAnswer["mcp_servers"] | null): Finding | null {
+  const seen = states?.find(({ server }) => server === name);
+  if (seen === undefined || seen.state === "rejected" || seen.state === "connecting") return null;
+  const part = `MCP server ${name}`;
+  if (seen.state === "ready") return ok(part, `The running server is connected to it; tools: ${seen.tools}.`);
+  return failed(part, "The running server cannot reach it and keeps trying.", "/mcp says why.");
+}
 
 async function checkServer(name: string, server: McpServer, signal: AbortSignal): Promise<Finding> {
   const part = `MCP server ${name}`;

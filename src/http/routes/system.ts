@@ -40,7 +40,7 @@ export function systemRoutes(context: HttpContext): Route[] {
   return [healthRoute(context), metricsRoute(context), ...documentRoutes(context)];
 }
 
-function healthRoute({ store, engine, clock, options, started }: HttpContext): Route {
+function healthRoute({ store, engine, clock, options, started, mcpServers }: HttpContext): Route {
   return openRoute({
     method: "GET",
     path: PATHS.health,
@@ -59,6 +59,7 @@ function healthRoute({ store, engine, clock, options, started }: HttpContext): R
         uptime_seconds: Math.round((clock.now() - started) / 10) / 100,
         workstreams: { total, ...counts },
         backend,
+        mcp_servers: mcpServers(),
       };
     },
   });

@@ -63,6 +63,7 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
     }),
     models: () => [{ alias: "default", model: "scripted", is_default: true }],
     workspaceOf: () => Promise.resolve(openWorkspace(join(folder, "workspace"))),
+    mcpServers: () => [{ server: "files", state: "ready", tools: 3 }],
     withoutOwnSecrets: (text) => text.replaceAll("the server's own secret", "[redacted]"),
     options: {
       host: "127.0.0.1",

@@ -18,6 +18,8 @@ const env = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
 const isolation = { sandbox: null, required: false, reason: "off for measuring" };
 
 const SAMPLES = 25;
+/** Between two runs, as between two commands there is the answer of a model. */
+const BREATH_MS = 40;
 const BALLAST_BYTES = 500 * 1024 * 1024;
 const TREE_FILES = 20_000;
 const TREE_FOLDERS = 200;
@@ -50,6 +52,7 @@ async function timed(run: () => unknown, samples = SAMPLES): Promise<number> {
     const before = performance.now();
     await run();
     times.push(performance.now() - before);
+    await new Promise((resolve) => setTimeout(resolve, BREATH_MS));
   }
   return median(times);
 }
@@ -71,6 +74,7 @@ function bareSpawn(command: readonly string[], cwd: string): number {
         const before = performance.now();
         await run();
         times.push(performance.now() - before);
+        await new Promise((resolve) => setTimeout(resolve, ${BREATH_MS}));
       }
       console.log(times.sort((one, other) => one - other)[${Math.floor(SAMPLES / 2)}]);
     })();`;
