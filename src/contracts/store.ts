@@ -199,6 +199,8 @@ export interface WorkstreamStore {
   /** Newest first; closed ones only when asked for. */
   list(filter: {
     user_id?: string;
+    /** Also those where this person is a guest. */
+    with_invited?: boolean;
     include_closed?: boolean;
     kinds?: WorkstreamKind[];
     limit: number;

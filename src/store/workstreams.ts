@@ -116,9 +116,13 @@ export function updateWorkstream(sql: Sql, ws_id: string, set: Settable): void {
 }
 
 /** Each form of the list is answered by an index of its own; `after` is the last id of the page before. */
+/** A person's own, those where they are a guest, and the sub-agents of these. */
+const WITHIN_SIGHT = `(w.user_id = @user_id or coalesce(w.parent_ws_id, w.ws_id) in
+  (select ws_id from workstream_guests where user_id = @user_id))`;
+
 function listClauses(filter: ListFilter): string {
   const conditions = [
-    ...(filter.user_id === undefined ? [] : ["w.user_id = @user_id"]),
+    ...(filter.user_id === undefined ? [] : [filter.with_invited === true ? WITHIN_SIGHT : "w.user_id = @user_id"]),
     ...(filter.include_closed === true ? [] : ["w.closed is null"]),
     ...(filter.kinds === undefined ? [] : ["w.kind in (select value from json_each(@kinds))"]),
     ...(filter.after === undefined

@@ -102,9 +102,12 @@ test("an invited person sees and speaks, and nothing else (AUTH-04)", async () =
   const ws_id = await rig.workstream(anna);
   const otto = caller(rig, bearer((await rig.person("otto")).token));
   const at = (what: string): string => `/v1/api/workstreams/${ws_id}/${what}`;
+  const listed = async (): Promise<unknown> => (await otto("GET", "/v1/api/workstreams")).body["workstreams"];
   expect((await otto("GET", at("history"))).status).toBe(404);
+  expect(await listed()).toEqual([]);
   expect((await call("POST", at("invite"), { username: "Otto" })).body).toMatchObject({ status: "ok", name: "otto" });
   expect((await call("POST", at("invite"), { username: "nobody" })).status).toBe(404);
+  expect(await listed()).toMatchObject([{ ws_id, user_id: anna.user_id }]);
   expect((await otto("POST", at("send"), { message: "hi" })).status).toBe(200);
   expect((await otto("GET", at("history"))).body).toMatchObject({
     cursor: 1,

@@ -40,13 +40,14 @@ function listRoutes({ store, engine, clock, options, started }: HttpContext): Ro
     route({
       method: "GET",
       path: PATHS.workstreams,
-      summary: "The open workstreams of the caller",
+      summary: "The open workstreams of the caller, and those the caller is invited into",
       scope: "read",
       answer: WorkstreamsAnswer,
       async handle({ principal }) {
-        const rows = await store.workstreams.list({ user_id: personOf(principal).user_id, limit: LIST_MAX });
-        const workstreams = rows.map(({ ws_id, name, state, kind, parent_ws_id, user_id }) => {
-          return { ws_id, name, state, kind, parent_ws_id, user_id };
+        const { user_id } = personOf(principal);
+        const rows = await store.workstreams.list({ user_id, with_invited: true, limit: LIST_MAX });
+        const workstreams = rows.map(({ ws_id, name, state, kind, parent_ws_id, user_id: owner }) => {
+          return { ws_id, name, state, kind, parent_ws_id, user_id: owner };
         });
         return { workstreams };
       },
