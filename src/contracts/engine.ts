@@ -37,6 +37,8 @@ export interface EventBus {
   replayFrame(entry: { ws_id: string; seq: number; at: string; event: KeptEvent }): Frame;
   /** Makes a frame that only one reader gets, such as `connected`. */
   ephemeralFrame(ws_id: string, event: EphemeralEvent, child?: ChildFrame): Frame;
+  /** A sub-agent's event as its parent's readers see it; `at` where it is not of now. */
+  childFrame(parent_ws_id: string, event: KeptEvent | EphemeralEvent, child: ChildFrame, at?: string | null): Frame;
 }
 
 export interface CreateRequest {
@@ -103,6 +105,8 @@ export interface LiveSnapshot {
   in_progress: { content: string; reasoning: string; model_call_id: string } | null;
   /** What waits for a person, own and sub-agents'. */
   pending: Frame[];
+  /** Calls of the open turn that have no result yet. */
+  open_call_ids: string[];
   last_seq: number;
 }
 

@@ -59,6 +59,44 @@ test("a gateway gets what each place has missed, then that it has caught up, the
   expect(frames[1]?.data).toMatchObject({ ws_id: one, channel_id: "t1", seq: 2, at: expect.any(String) });
 });
 
+test("a gateway that was away learns how the questions of sub-agents ended, before it learns what they came to", async () => {
+  const rig = await channelRig();
+  const ws_id = await rig.workstream(rig.anna);
+  const own = await rig.store.workstreams.get(ws_id);
+  if (own === null) throw new Error("There is no workstream.");
+  const parent = { parent_ws_id: ws_id, parent_call_id: "call_1", kind: "task" } as const;
+  await rig.store.workstreams.create({ ...own, ...parent, ws_id: "c".repeat(32), last_seq: 0 });
+  const cycle = { cycle_id: "cycle_1", call_ids: ["a"], calls: { a: true }, approved: true, feedback: null };
+  await rig.engine.append("c".repeat(32), info("a step that is only shown live"));
+  await rig.engine.append("c".repeat(32), { type: "approve_request", cycle_id: "cycle_1", items: [] });
+  await rig.engine.append("c".repeat(32), {
+    type: "approval_resolved",
+    ...cycle,
+    always: false,
+    decided_by: null,
+    reason: "person",
+  });
+  await rig.engine.append(ws_id, info("before"));
+  const result = { call_id: "call_1", name: "task", output: "Done.", is_error: false, effect: "done" } as const;
+  await rig.engine.append(ws_id, { type: "tool_result", ...result });
+  await showIn(rig, rig.headers, ws_id, "t1");
+  const reader = await rig.open();
+  const frames = await reader.until(isControl("caught_up"));
+  expect(lines(frames)).toEqual([
+    "hello",
+    "t1 1 before",
+    "t1 approve_request",
+    "t1 approval_resolved",
+    "t1 2 tool_result",
+    "caught_up",
+  ]);
+  expect(frames[3]?.data).toMatchObject({
+    child_ws_id: "c".repeat(32),
+    parent_call_id: "call_1",
+    at: expect.any(String),
+  });
+});
+
 test("a place made while the stream is open gets its past and its future, and nothing once it is gone", async () => {
   const rig = await channelRig();
   const reader = await rig.open();

@@ -162,6 +162,7 @@ class ChannelStream {
     const follower = createJournalFollower(this.#dependencies, {
       ws_id: route.ws_id,
       after: route.cursor_seq,
+      with_questions: true,
       deliver: (frame) => writeFrame(connection, feed, frame),
       ready: () => connection.ready(),
       isClosed: () => connection.closed || feed.removed,

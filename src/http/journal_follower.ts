@@ -1,6 +1,7 @@
 import type { Engine, Frame, LiveSnapshot } from "../contracts/engine.ts";
 import type { Store } from "../contracts/store.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
+import { type ChildQuestions, createChildQuestions } from "./child_questions.ts";
 
 /** Entries read at once: enough to be quick, few enough to wait for a slow reader in between. */
 const PAGE_ENTRIES = 200;
@@ -20,6 +21,8 @@ export interface FollowerRequest {
   ws_id: string;
   /** The last entry that the reader has; null starts with the present. */
   after: number | null;
+  /** Whether the reader shows what sub-agents ask, and must learn how each question ended. */
+  with_questions?: boolean;
   deliver(frame: Frame): void;
   /** Resolves when the reader can take more. */
   ready(): Promise<void>;
@@ -46,6 +49,7 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
   let overflowed = false;
   let waiting: Frame[] = [];
   let last_model_call_id: string | null = null;
+  const questions = request.with_questions === true ? createChildQuestions(dependencies, request.ws_id) : null;
 
   const deliver = (frame: Frame): void => {
     if (frame.seq !== null) {
@@ -69,7 +73,11 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
       if (last_seq === null) return;
       for (let full = true; full && !request.isClosed();) {
         const page = await store.journal.read(request.ws_id, last_seq, PAGE_ENTRIES);
-        for (const entry of page) deliver(engine.bus.replayFrame(entry));
+        for (const entry of page) {
+          const asked = questions === null ? [] : await questions.before(entry);
+          for (const frame of asked) deliver(frame);
+          deliver(engine.bus.replayFrame(entry));
+        }
         full = page.length === PAGE_ENTRIES;
         if (full) await request.ready();
       }
@@ -79,6 +87,7 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
       for (let attempt = 0; attempt < ATTEMPTS_MAX && !request.isClosed(); attempt += 1) {
         overflowed = false;
         await follower.catchUp();
+        const open = questions === null ? [] : await openQuestions(engine, questions, request.ws_id);
         const asked_at = waiting.length;
         const snapshot = await engine.snapshot(request.ws_id);
         if (snapshot === null || request.isClosed()) return false;
@@ -86,6 +95,7 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
         const told = waiting.slice(0, presentIndex(waiting, asked_at, snapshot));
         const untold = waiting.slice(told.length);
         last_seq ??= snapshot.last_seq;
+        for (const frame of open) deliver(frame);
         for (const frame of told) if (frame.seq !== null || isChildStep(frame)) deliver(frame);
         present(withoutReplayed(snapshot, last_model_call_id));
         waiting = [];
@@ -97,6 +107,12 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
     },
   };
   return follower;
+}
+
+/** What sub-agents that are at work have asked so far, answered or not. */
+async function openQuestions(engine: Engine, questions: ChildQuestions, ws_id: string): Promise<Frame[]> {
+  const snapshot = await engine.snapshot(ws_id);
+  return snapshot === null ? [] : questions.of(snapshot.open_call_ids);
 }
 
 /**

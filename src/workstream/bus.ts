@@ -87,8 +87,13 @@ export class Bus implements EventBus {
   }
 
   /** A sub-agent's event as its parent's readers see it. */
-  childFrame(parent_ws_id: string, event: KeptEvent | EphemeralEvent, child: ChildFrame): Frame {
-    return new BusFrame(parent_ws_id, event, null, null, child);
+  childFrame(
+    parent_ws_id: string,
+    event: KeptEvent | EphemeralEvent,
+    child: ChildFrame,
+    at: string | null = null,
+  ): Frame {
+    return new BusFrame(parent_ws_id, event, null, at, child);
   }
 
   publish(frame: Frame): void {

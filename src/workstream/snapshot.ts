@@ -23,8 +23,13 @@ export function snapshotOf(actor: Workstream, children: readonly Workstream[]): 
       ...children.flatMap((child) => pendingOf(child, true)),
       ...actor.inbox.queued.map((row) => actor.services.bus.ephemeralFrame(actor.row.ws_id, queuedEvent(row))),
     ],
+    open_call_ids: openCallIds(actor),
     last_seq: actor.conversation.last_seq,
   };
+}
+
+function openCallIds({ conversation: { turn } }: Workstream): string[] {
+  return turn === null ? [] : turn.open_calls.flatMap(({ id }) => (turn.results.has(id) ? [] : [id]));
 }
 
 function pendingOf(actor: Workstream, as_child: boolean): Frame[] {

@@ -168,6 +168,7 @@ export class JournalEngine implements Engine {
       model_alias: "default",
       skip_permissions: false,
       in_progress: this.running.get(ws_id) ?? null,
+      open_call_ids: [],
       pending: entries.map((entry) => this.bus.replayFrame(entry)),
       last_seq: row.last_seq,
     };
