@@ -11,6 +11,7 @@ export interface Decision {
   feedback: string | null;
   decided_by: DecidedBy | null;
   reason: string | null;
+  decided_at: string;
 }
 
 /** A prepared batch: what `tool_info` or `approve_request` announced. */

@@ -36,7 +36,7 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       });
       return;
     case "approval_resolved":
-      applyResolution(conversation, event);
+      applyResolution(conversation, event, entry.at);
       return;
     case "tool_started":
       conversation.turn?.started.set(event.call_id, entry.seq);
@@ -203,12 +203,12 @@ function openBatch(
   };
 }
 
-function applyResolution(conversation: Conversation, event: ApprovalResolvedEvent): void {
+function applyResolution(conversation: Conversation, event: ApprovalResolvedEvent, decided_at: string): void {
   const batch = conversation.turn?.batch;
   if (!batch || batch.cycle_id !== event.cycle_id) return;
   for (const [call_id, approved] of Object.entries(event.calls)) {
     const { feedback, decided_by, reason = null } = event;
-    batch.decisions.set(call_id, { approved, feedback, decided_by, reason });
+    batch.decisions.set(call_id, { approved, feedback, decided_by, reason, decided_at });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Frame } from "../contracts/engine.ts";
 import type { JournalEntry, WorkstreamRow } from "../contracts/store.ts";
 import type { KeptEvent } from "../protocol/event.ts";
-import type { FollowerDependencies } from "./journal_follower.ts";
+import type { HttpDependencies } from "./dependencies.ts";
 
 /** What a sub-agent asks people, and how that ended. */
 const QUESTION_TYPES: ReadonlySet<KeptEvent["type"]> = new Set([
@@ -23,7 +23,10 @@ export interface ChildQuestions {
   of(call_ids: readonly string[]): Promise<Frame[]>;
 }
 
-export function createChildQuestions({ engine, store }: FollowerDependencies, ws_id: string): ChildQuestions {
+export function createChildQuestions(
+  { engine, store }: Pick<HttpDependencies, "engine" | "store">,
+  ws_id: string,
+): ChildQuestions {
   const questionsOf = async ({ ws_id: child, parent_call_id }: WorkstreamRow): Promise<Frame[]> => {
     const entries = await store.journal.read(child, 0);
     return entries

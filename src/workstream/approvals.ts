@@ -68,7 +68,7 @@ function alreadyDecided(batch: Batch, call_id: string): ApproveResult {
     cycle_id: batch.cycle_id ?? "",
     approved,
     decided_by,
-    decided_at: null,
+    decided_at: decision?.decided_at ?? null,
   };
 }
 

@@ -142,7 +142,10 @@ test("call by call decisions: the turn goes on when each asked call is decided (
   await ws.say("go");
   await ws.until(() => ws.types().includes("approve_request"));
   await engine.approve(ws.ws_id, { ...yes(), call_id: "b" });
-  expect(await engine.approve(ws.ws_id, { ...yes(), call_id: "b" })).toMatchObject({ reason: "settled" });
+  expect(await engine.approve(ws.ws_id, { ...yes(), call_id: "b" })).toMatchObject({
+    reason: "settled",
+    decided_at: expect.stringMatching(/^\d{4}-/),
+  });
   expect(done).toEqual([]);
   await engine.approve(ws.ws_id, { ...yes(), call_id: "a", approved: false });
   await ws.turnEnded();
