@@ -23,8 +23,8 @@ export const statusCommand = command(
     const context = Math.round(row.context_ratio * 100);
     const lines = [
       `**${plainText(row.name)}**: ${row.state}${row.activity === "" ? "" : ` (${plainText(row.activity)})`}`,
-      `-# Model ${plainText(row.model_alias)} · ${countText(row.tokens)} tokens · ${context} % of the context`,
-      `-# ${row.queued} waiting`,
+      `-# Model ${plainText(row.model || row.model_alias)} · ${countText(row.tokens)} tokens · ${context} % of the context`,
+      ...(row.queued === 0 ? [] : [`-# Messages waiting: ${row.queued}`]),
       `-# Workstream \`${row.ws_id}\``,
     ];
     const view = textView(lines.join("\n"));
