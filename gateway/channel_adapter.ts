@@ -21,7 +21,9 @@ export const CHANNEL_FAILURES = [
   /** There is a thread on this message already. */
   "thread_exists",
   "too_large",
-  /** Editing an old message too often, or more than the library would wait for. */
+  /** The message is old and was edited too often since: it will not change again soon. */
+  "worn_out",
+  /** More than the library would wait for. */
   "rate_limited",
   /** The platform does not accept this content, ever. */
   "invalid",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../src/lib/log.ts";
 import type { ApprovalItem } from "../src/protocol/approval.ts";
+import type { ApprovalResolvedEvent } from "../src/protocol/event.ts";
 import { readSettings } from "./config.ts";
 import { runGateway } from "./main.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
@@ -206,4 +207,56 @@ test("/ask opens a thread with the question, and commands in wrong places say so
   await bench.sees("general", "**Ada** asks: What is new?");
   await ada.slash("random", "stop");
   await bench.practice.waitFor(() => ada.channelAsText("random").includes("There is no conversation with me here"));
+});
+
+const EXPIRED: ApprovalResolvedEvent = {
+  type: "approval_resolved",
+  cycle_id: "cycle_1",
+  call_ids: ["call_1"],
+  approved: false,
+  calls: { call_1: false },
+  feedback: null,
+  always: false,
+  decided_by: null,
+  reason: "expired",
+};
+
+test("a card that is too old to be edited again is posted anew and the old one taken away, and nothing behind it waits", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  const old = await bench.sees(message.thread, "may I do this");
+  bench.practice.faults.onRequest(
+    { method: "PATCH", path: old.id },
+    { kind: "status", status: 400, body: { code: 30046, message: "Maximum number of edits reached" } },
+  );
+  bench.server.emit(message.ws_id, EXPIRED);
+  bench.server.emit(message.ws_id, assistant("And so on."));
+  await bench.sees(message.thread, "And so on.");
+  const cards = bench.practice
+    .messages(message.thread)
+    .map((each) => bench.practice.messageAsText(each))
+    .filter((text) => text.includes("bash: ls"));
+  expect(cards.filter((text) => text.includes("Nobody answered in time"))).toHaveLength(1);
+  expect(cards.filter((text) => text.includes("[Approve]"))).toHaveLength(0);
+});
+
+test("where the platform only asks for patience with an old message, the card is rewritten after the wait", async () => {
+  const late = "PATCH /channels/:channel_id/messages/:message_id (older than an hour)";
+  await using bench = await startBench({
+    practice: { rate_limits: { routes: { [late]: { limit: 1, window_ms: 2000 } } } },
+  });
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  const old = await bench.sees(message.thread, "may I do this");
+  bench.practice.admin.ageMessage(old.id, 2 * 60 * 60_000);
+  bench.server.emit(message.ws_id, { ...EXPIRED, reason: "cancelled" });
+  await bench.sees(message.thread, "Stopped before it was decided");
+  bench.server.emit(message.ws_id, EXPIRED);
+  expect((await bench.sees(message.thread, "Nobody answered in time")).id).toBe(old.id);
+  expect(bench.practice.requests.some(({ status }) => status === 429)).toBe(true);
 });

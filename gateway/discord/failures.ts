@@ -13,7 +13,7 @@ const BY_CODE = new Map<number, ChannelFailure>([
   [10015, "expired"],
   [40060, "expired"],
   [50027, "expired"],
-  [30046, "rate_limited"],
+  [30046, "worn_out"],
   [40003, "rate_limited"],
   [40005, "too_large"],
   [50001, "forbidden"],

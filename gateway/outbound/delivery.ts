@@ -140,8 +140,11 @@ class PlaceDelivery implements Delivery {
         there.fingerprint = fingerprint;
         return true;
       }
-      if (edited.reason !== "message_gone") return this.#judge(wanted, edited.reason, edited.detail);
+      const is_lost = edited.reason === "message_gone" || edited.reason === "worn_out";
+      if (!is_lost) return this.#judge(wanted, edited.reason, edited.detail);
       parts.delete(part);
+      // Left standing, it would show what holds no more, with buttons that look alive.
+      if (edited.reason === "worn_out") await this.#gateway.adapter.remove(this.#place.channel_id, there.message_id);
       this.#replaced.set(`${wanted.shows}#${part}`, there.message_id);
     }
     const asked_at = this.#gateway.clock.now();

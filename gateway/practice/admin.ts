@@ -23,6 +23,8 @@ export interface Admin {
   unarchive(thread: Ref): void;
   deleteChannel(channel: Ref): void;
   deleteMessage(message: Ref): void;
+  /** Makes a message seem older; its id stays. */
+  ageMessage(message: Ref, by_ms: number): void;
   renameChannel(channel: Ref, name: string): void;
   addChannel(channel: PracticeSeed["channels"][number]): Channel;
   /** Adds a member, by default a person; answers the id. */
@@ -59,10 +61,13 @@ function channelAdmin(world: World): ChannelPart {
     },
     deleteChannel: (ref) => removeChannel(world, findChannel(world, ref)),
     deleteMessage(ref) {
-      for (const history of world.messages.values()) {
-        const message = history.get(refId(ref));
-        if (message !== undefined) removeMessage(world, message);
-      }
+      const message = findMessage(world, ref);
+      if (message !== undefined) removeMessage(world, message);
+    },
+    ageMessage(ref, by_ms) {
+      const message = findMessage(world, ref);
+      if (message === undefined) throw new Error("There is no such message.");
+      message.created_at -= by_ms;
     },
     renameChannel(ref, name) {
       const channel = findChannel(world, ref);
@@ -75,6 +80,14 @@ function channelAdmin(world: World): ChannelPart {
       return channel;
     },
   };
+}
+
+function findMessage(world: World, ref: Ref): Message | undefined {
+  for (const history of world.messages.values()) {
+    const message = history.get(refId(ref));
+    if (message !== undefined) return message;
+  }
+  return undefined;
 }
 
 function publishHidden(world: World, channel: Channel): void {

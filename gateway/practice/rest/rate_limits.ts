@@ -27,8 +27,13 @@ export const GENEROUS_RATE_LIMITS: RateLimits = {
 const DEFAULT_LIMIT: RateLimit = { limit: 50, window_ms: 1000 };
 const GLOBAL_PER_SECOND = 50;
 
+/** Edits of messages older than an hour share a second, smaller bucket. Its size is not published; people report this. */
+export const LATE_EDITS_ROUTE = "PATCH /channels/:channel_id/messages/:message_id (older than an hour)";
+const LATE_EDITS: RateLimit = { limit: 3, window_ms: 20_000 };
+
 /** What is commonly seen on the real service: five messages, and five edits, in five seconds and channel. */
 const DEFAULT_ROUTES: Readonly<Record<string, RateLimit>> = {
+  [LATE_EDITS_ROUTE]: LATE_EDITS,
   "POST /channels/:channel_id/messages": { limit: 5, window_ms: 5000 },
   "PATCH /channels/:channel_id/messages/:message_id": { limit: 5, window_ms: 5000 },
   "POST /webhooks/:application_id/:token": { limit: 5, window_ms: 2000 },

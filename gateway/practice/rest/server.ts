@@ -12,13 +12,16 @@ import { channelRoutes } from "./channels.ts";
 import { guildRoutes } from "./guilds.ts";
 import { interactionRoutes } from "./interactions.ts";
 import { messageRoutes } from "./messages.ts";
-import { refusal } from "./rate_limits.ts";
-import type { RateLimiter } from "./rate_limits.ts";
+import { LATE_EDITS_ROUTE, refusal } from "./rate_limits.ts";
+import type { RateLimiter, Verdict } from "./rate_limits.ts";
 import { ok, route } from "./route.ts";
 import type { Reply, Route } from "./route.ts";
 
 /** Where the API lies on the server; clients add the route. */
 export const API_PREFIX = "/api/v10";
+
+/** From here on edits of a message are counted more strictly. */
+const LATE_AFTER_MS = 60 * 60_000;
 
 export interface RestOptions {
   world: World;
@@ -150,7 +153,21 @@ function verdictOf(
   if (served.path.endsWith("/callback")) return { headers: {} };
   const params = request.params as Record<string, string | undefined>;
   const major = params["channel_id"] ?? params["guild_id"] ?? params["token"] ?? "";
-  return options.limiter.take(`${served.method} ${served.path}`, major, served.authorized);
+  const verdict = options.limiter.take(`${served.method} ${served.path}`, major, served.authorized);
+  return verdict.allowed && isLateEdit(options.world, served, params) ? lateEdit(options.limiter, major) : verdict;
+}
+
+function isLateEdit({ messages, now }: World, served: Route, params: Record<string, string | undefined>): boolean {
+  if (served.method !== "PATCH" || !served.authorized) return false;
+  const message = messages.get(params["channel_id"] ?? "")?.get(params["message_id"] ?? "");
+  return message !== undefined && now() - message.created_at > LATE_AFTER_MS;
+}
+
+function lateEdit(limiter: RateLimiter, channel_id: string): Verdict {
+  const verdict = limiter.take(LATE_EDITS_ROUTE, channel_id, false);
+  if (verdict.allowed) return verdict;
+  const message = "Maximum number of edits to messages older than 1 hour reached. Try again later";
+  return { ...verdict, body: { ...verdict.body, message, code: 30046 } };
 }
 
 function pathOf(request: FastifyRequest): string {
