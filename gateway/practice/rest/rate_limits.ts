@@ -27,7 +27,7 @@ export const GENEROUS_RATE_LIMITS: RateLimits = {
 const DEFAULT_LIMIT: RateLimit = { limit: 50, window_ms: 1000 };
 const GLOBAL_PER_SECOND = 50;
 
-/** Edits of messages older than an hour share a second, smaller bucket. Its size is not published; people report this. */
+/** Edits of messages older than an hour share a second, smaller bucket. Its size is unpublished; people report this. */
 export const LATE_EDITS_ROUTE = "PATCH /channels/:channel_id/messages/:message_id (older than an hour)";
 const LATE_EDITS: RateLimit = { limit: 3, window_ms: 20_000 };
 

@@ -157,10 +157,10 @@ function verdictOf(
   return verdict.allowed && isLateEdit(options.world, served, params) ? lateEdit(options.limiter, major) : verdict;
 }
 
-function isLateEdit({ messages, now }: World, served: Route, params: Record<string, string | undefined>): boolean {
+function isLateEdit(world: World, served: Route, params: Record<string, string | undefined>): boolean {
   if (served.method !== "PATCH" || !served.authorized) return false;
-  const message = messages.get(params["channel_id"] ?? "")?.get(params["message_id"] ?? "");
-  return message !== undefined && now() - message.created_at > LATE_AFTER_MS;
+  const message = world.messages.get(params["channel_id"] ?? "")?.get(params["message_id"] ?? "");
+  return message !== undefined && world.now() - message.created_at > LATE_AFTER_MS;
 }
 
 function lateEdit(limiter: RateLimiter, channel_id: string): Verdict {
