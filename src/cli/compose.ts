@@ -94,6 +94,8 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
     services,
     notices: modelNotices(models.found, models.current().default_alias),
     async trySandbox() {
+      // Without a sandbox to try, the first command would wait for the helper's start.
+      spawner.warm();
       Object.assign(isolation, await composeSandbox(config, env, spawner));
       if (isolation.sandbox === null) log.warn("sandbox.absent", { reason: isolation.reason });
       sandboxTried.resolve();
