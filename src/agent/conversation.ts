@@ -89,8 +89,20 @@ export interface Conversation {
   title_due: boolean;
   /** What its model calls used, by the alias of the model; those that a compaction took out of reach are not in it. */
   spent: Map<string, Usage>;
-  /** The turn that ended last. */
-  ended: { seq: number; outcome: TurnOutcome; duration_ms: number; asked_by: ReadonlySet<string> } | null;
+  ended: EndedTurn | null;
+}
+
+/** The turn that ended last. */
+export interface EndedTurn {
+  seq: number;
+  /** ISO 8601. */
+  at: string;
+  outcome: TurnOutcome;
+  duration_ms: number;
+  /** Who wants a DM about it. */
+  asked_by: Set<string>;
+  /** Whom this process has told. */
+  told: Set<string>;
 }
 
 /** Turns after which a workstream without a title is named; a model that has given none by then gives none. */

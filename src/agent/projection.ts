@@ -67,7 +67,10 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       conversation.settled_reviews.clear();
       return;
     case "info":
-      if (entry.private?.tell_when_done !== undefined) conversation.turn?.asked_by.add(entry.private.tell_when_done);
+      if (entry.private?.tell_when_done !== undefined) {
+        // Whoever asked while the end was being written still gets the notice of it.
+        (conversation.turn ?? conversation.ended)?.asked_by.add(entry.private.tell_when_done);
+      }
       return;
     case "notification":
     case "status":
@@ -78,7 +81,8 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
 
 function endOf(turn: TurnProgress | null, { seq, at }: JournalEntry, outcome: TurnOutcome): Conversation["ended"] {
   if (turn === null) return null;
-  return { seq, outcome, duration_ms: Date.parse(at) - Date.parse(turn.started_at), asked_by: turn.asked_by };
+  const duration_ms = Date.parse(at) - Date.parse(turn.started_at);
+  return { seq, at, outcome, duration_ms, asked_by: turn.asked_by, told: new Set() };
 }
 
 function push(conversation: Conversation, seq: number, message: Message): void {

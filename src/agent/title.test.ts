@@ -13,6 +13,11 @@ afterEach(async () => {
 
 /** A model that answers the conversation at once, and each request for a title with the next of these. */
 async function start(...titles: Reply[]) {
+  return startIn({}, ...titles);
+}
+
+/** The same on what a killed server left behind, where a folder is named. */
+async function startIn(options: { folder?: string }, ...titles: Reply[]) {
   const server = await startModelServer({ title: null });
   closers.push(() => server.close());
   const asksForTitle = (system_text: string): boolean => system_text.startsWith("Give the conversation a title");
@@ -22,7 +27,7 @@ async function start(...titles: Reply[]) {
   );
   server.script(() => reply.text("An answer."));
   const model = engineModel({ provider: "openai-compatible", base_url: server.base_url, api_key: "k" });
-  const rig = await startEngine({ models: engineModels(model), providers: createProviders().values() });
+  const rig = await startEngine({ models: engineModels(model), providers: createProviders().values(), ...options });
   closers.push(() => rig.close());
   const renames: { ws_id: string; name: string }[] = [];
   const looks = new Set<() => void>();
@@ -118,4 +123,16 @@ test("a late title never names another workstream, nor one that a person named m
   ]);
   expect((await store.workstreams.get(first.ws_id))?.title).toBe("Mine");
   expect((await store.workstreams.get(second.ws_id))?.title).toBe("Of the second");
+});
+
+test("a title that a crash kept from coming is asked for by the next start", async () => {
+  const first = await start(reply.stall());
+  const ws = await first.open();
+  await ws.say("hi");
+  await first.titleRequest();
+  await first.crash();
+  const second = await startIn({ folder: first.folder });
+  await second.engine.recover();
+  await second.renamed(1);
+  expect(second.renames).toEqual([{ ws_id: ws.ws_id, name: "Late title" }]);
 });

@@ -209,6 +209,8 @@ export interface WorkstreamStore {
   children(ws_id: string): Promise<WorkstreamRow[]>;
   /** Those whose turn is open, and those with queued messages. */
   unfinished(): Promise<WorkstreamRow[]>;
+  /** Open main ones at rest that something was written to since then (ISO 8601), newest first. */
+  restingSince(since: string, limit: number): Promise<WorkstreamRow[]>;
   count(): Promise<Record<WorkstreamState, number>>;
   update(
     ws_id: string,

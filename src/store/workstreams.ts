@@ -74,6 +74,13 @@ export function createWorkstreams(sql: Sql, writer: Writer, removal: Removal): W
            union select ws_id from messages where state = 'queued') order by w.workstream_number`,
       );
     },
+    async restingSince(since, limit) {
+      return select(
+        `where w.updated >= @since and w.turn_open = 0 and w.kind = 'main' and w.closed is null and w.last_seq > 0
+           order by w.updated desc limit @limit`,
+        { since, limit: clampLimit(limit, LIST_LIMIT_MAX) },
+      );
+    },
     async count() {
       return countStates(sql);
     },

@@ -34,7 +34,10 @@ const WAIT_MS_MAX = 9000;
 /** For one gateway; its own limit is below that, so that a slow platform is reported and not cut off. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Gateways that one attempt asks, newest first; with the limits above, a delivery ends within four minutes. */
+/**
+ * Gateways that one attempt asks, newest first. With one gateway at hand a delivery ends within seven minutes; each
+ * further one that does not answer adds its time to each attempt.
+ */
 const GATEWAYS_PER_ATTEMPT_MAX = 8;
 
 /** A token is made for each attempt and outlives its requests. */

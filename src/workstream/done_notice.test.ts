@@ -124,3 +124,48 @@ test("nobody can ask to be told of a turn that is over", async () => {
   const { rig, ws_id } = await start();
   expect(await rig.engine.command(ws_id, "/done", ADA)).toMatchObject({ output: "Nothing is running." });
 });
+
+test("a notice that a crash kept from being written down is sent by the next start, and one of an old end is not", async () => {
+  let held = 0;
+  const never = (): Promise<never> => {
+    held += 1;
+    return new Promise(() => {});
+  };
+  const first = await start({ deliver: () => never, settings: { tell_owner_when_done: true } });
+  const ws = first.rig.watch(first.ws_id);
+  first.rig.provider.script(async function* () {
+    first.pass(7);
+    yield* says("Done.");
+  });
+  await ws.say("go");
+  await expect.poll(() => held).toBe(1);
+  await first.rig.crash();
+  const options = { folder: first.rig.folder, settings: { tell_owner_when_done: true } };
+  const second = await start(options, first.ws_id);
+  second.pass(7);
+  await second.rig.engine.recover();
+  await second.delivery;
+  expect(second.delivered).toHaveLength(1);
+  await second.rig.crash();
+  const third = await start(options, first.ws_id);
+  third.pass(60);
+  await third.rig.engine.recover();
+  expect(third.delivered).toEqual([]);
+});
+
+test("whoever asks while the turn's end is being written is told of it too", async () => {
+  const { rig, ws_id, delivery, delivered } = await start();
+  const ws = rig.watch(ws_id);
+  rig.provider.script(says("Done."));
+  const commit = rig.store.journal.commit.bind(rig.store.journal);
+  // Asked in the very moment in which the end is handed to the disk.
+  rig.store.journal.commit = (step) =>
+    commit(() => {
+      const taken = typeof step === "function" ? step() : step;
+      if (taken.entries.some(({ event }) => event.type === "turn_ended")) void rig.engine.command(ws_id, "/done", ADA);
+      return taken;
+    });
+  await ws.say("go");
+  await delivery;
+  expect(delivered.map(({ target }) => target)).toEqual([{ username: "ada" }]);
+});

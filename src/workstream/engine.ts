@@ -23,7 +23,7 @@ import { settleApproval } from "./approvals.ts";
 import type { Bus } from "./bus.ts";
 import { runCommand } from "./commands/index.ts";
 import { dashboardRow } from "./dashboard.ts";
-import { tellOfEnd } from "./done_notice.ts";
+import { NEWS_MS, tellOfEnd } from "./done_notice.ts";
 import { newWorkstreamRow } from "./new_row.ts";
 import { WorkstreamRegistry } from "./registry.ts";
 import { settleReview } from "./reviews.ts";
@@ -37,6 +37,9 @@ import { Titles } from "./titles.ts";
 
 /** Workstreams that recovery reads at once. */
 const RECOVERY_PARALLEL = 16;
+
+/** Turns that ended just before a crash and whose end is looked at again; a server seldom ends more in a moment. */
+const JUST_ENDED_MAX = 64;
 
 const UNKNOWN: EngineFailure = { ok: false, reason: "unknown", error: "Unknown workstream" };
 
@@ -222,6 +225,21 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
       await Promise.all(rows.slice(index, index + RECOVERY_PARALLEL).map((row) => this.#carryOn(row.ws_id)));
     }
     if (rows.length > 0) this.#services.log.info("turns.recovered", { count: rows.length });
+    await this.#catchUpOnEnds();
+  }
+
+  /** What follows the end of a turn, a notice and a title, may not have come about before a crash. */
+  async #catchUpOnEnds(): Promise<void> {
+    const { store, clock, log } = this.#services;
+    const since = new Date(clock.now() - NEWS_MS).toISOString();
+    for (const { ws_id } of await store.workstreams.restingSince(since, JUST_ENDED_MAX)) {
+      try {
+        const actor = await this.#registry.get(ws_id);
+        if (actor !== null && !actor.is_busy) this.turnEnded(actor);
+      } catch (error) {
+        log.error("turn.end_not_followed", { ws_id, error });
+      }
+    }
   }
 
   // One that cannot be read must not keep the others, and the server, from their work.

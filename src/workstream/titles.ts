@@ -43,7 +43,7 @@ export class Titles {
     } catch (error) {
       if (!abort.signal.aborted) throw error;
     } finally {
-      this.#calls.delete(row.ws_id);
+      if (this.#calls.get(row.ws_id) === abort) this.#calls.delete(row.ws_id);
     }
   }
 }

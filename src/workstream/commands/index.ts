@@ -9,6 +9,7 @@ import { done } from "./done.ts";
 import { grants } from "./grants.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
+import { tellOfEnd } from "../done_notice.ts";
 import { model } from "./model.ts";
 import { status } from "./status.ts";
 import { title } from "./title.ts";
@@ -57,5 +58,7 @@ export async function runCommand(
   const { message, private: kept } = typeof said === "string" ? { message: said, private: {} } : said;
   const output = actor.services.redact(message);
   await actor.append({ entries: [{ event: { type: "info", message: output }, private: kept }] });
+  // The turn may have ended while the wish was on its way to the disk.
+  if (kept.tell_when_done !== undefined && actor.conversation.turn === null) tellOfEnd(actor);
   return { ok: true, output };
 }
