@@ -15,6 +15,7 @@ export const CRASH_POINTS = {
       "plan_review",
       "plan_resolved",
       "notification",
+      "compaction",
       "status",
       "turn_ended",
       "message_accepted",

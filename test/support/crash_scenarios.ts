@@ -25,6 +25,7 @@ export interface CrashScenario {
 }
 
 const PACE_MS = 12;
+const CHARACTERS_PER_TOKEN = 4;
 const OUTCOME_UNKNOWN = "its outcome is unknown";
 
 /** Results that the model has been given since the person's first message. */
@@ -39,6 +40,9 @@ function says(text: string): Reply {
 function bash(...commands: string[]): Reply {
   return reply.toolCalls(commands.map((command) => ({ name: "bash", arguments: { command } })));
 }
+
+/** Three of these are worth a summary, and one whose outcome is unknown does not change that. */
+const MUCH_OUTPUT = "head -c 24000 /dev/zero | tr '\\0' x";
 
 const once = (key: string, name = "file"): string => `echo ${name} >> ${key}-${name}.txt`;
 
@@ -110,6 +114,24 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     },
     presses: ["Approve"],
     effects: (key) => ({ [`${key}-file.txt`]: ["file"] }),
+  },
+  {
+    name: "compaction",
+    speaker: "Ben",
+    opening: (key) => `${key} write three files, and look at much`,
+    answer(request, key) {
+      if (request.system_text.startsWith("You summarise")) return says(`${key}: all three files are written.`);
+      if (request.raw_body.includes("[Summary of the conversation so far]")) return says("I go by my summary now.");
+      const name = ["one", "two", "three"][results(request)];
+      if (name !== undefined) {
+        const command = `${once(key, name)}; ${MUCH_OUTPUT}`;
+        const usage = { input: Math.ceil(request.raw_body.length / CHARACTERS_PER_TOKEN), output: 30 };
+        return reply.toolCalls([{ name: "bash", arguments: { command } }], { usage });
+      }
+      return reply.status(400, { message: "This model's maximum context length is 8192 tokens" });
+    },
+    presses: [],
+    effects: (key) => ({ [`${key}-one.txt`]: ["one"], [`${key}-two.txt`]: ["two"], [`${key}-three.txt`]: ["three"] }),
   },
   {
     name: "notify",
