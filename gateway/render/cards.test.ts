@@ -161,6 +161,11 @@ test("the live card shows the last steps and Stop, and folds to one line", () =>
   expect(textOf(liveCard(live))).toContain("Queued: and \\*this\\*");
   expect(buttonsOf(liveCard(live))).toEqual(["stop:3"]);
   expect(textOf(foldedCard(live, "done", 12_000, null))).toBe("-# ✓ Done · 9 steps · 12 s");
+  const refused = {
+    ...live,
+    tools: live.tools.map((tool, index) => (index < 2 ? { ...tool, status: "denied" as const } : tool)),
+  };
+  expect(textOf(foldedCard(refused, "done", null, null))).toBe("-# ✓ Done · 9 steps, 2 denied");
 });
 
 test("a long plan is attached; a decided one has no buttons", () => {

@@ -63,10 +63,15 @@ export function foldedCard(
   footer: string | null,
 ): CardView {
   const steps = live.tools.length;
-  const failed = live.tools.filter((tool) => tool.status === "failed").length;
+  const count = (status: LiveTool["status"]): number => live.tools.filter((tool) => tool.status === status).length;
+  const [failed, denied] = [count("failed"), count("denied")];
   const figures = [
     outcomeWord(outcome),
-    ...(steps === 0 ? [] : [`${steps} ${steps === 1 ? "step" : "steps"}${failed === 0 ? "" : `, ${failed} failed`}`]),
+    ...(steps === 0
+      ? []
+      : [
+          `${steps} ${steps === 1 ? "step" : "steps"}${failed === 0 ? "" : `, ${failed} failed`}${denied === 0 ? "" : `, ${denied} denied`}`,
+        ]),
     ...(duration_ms === null ? [] : [durationText(duration_ms)]),
   ];
   const text = footer === null ? `-# ${figures.join(" · ")}` : `-# ${figures.join(" · ")}\n${footer}`;
