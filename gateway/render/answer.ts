@@ -46,7 +46,8 @@ export function growingViews(text: string): TextView[] {
 }
 
 function headView(text: string, shown: string): TextView {
-  const head = splitText(shown, HEAD_LENGTH)[0] ?? "";
+  // A heading whose text is cut away announces nothing.
+  const head = (splitText(shown, HEAD_LENGTH)[0] ?? "").replace(/(?:\n+#{1,3} [^\n]*)+\s*$/, "");
   return {
     kind: "text",
     text: `${head}\n-# The beginning of a long answer; answer.md has all of it.`,
