@@ -58,8 +58,10 @@ export function createRoleReader(dependencies: RoleDependencies): {
     if (place.guild_id !== null) return [place.guild_id];
     const served = guild === null ? [...client.guilds.cache.keys()] : [guild];
     return served.filter((id) => {
-      const its_roles = client.guilds.cache.get(id)?.roles.cache;
-      return its_roles === undefined || Object.keys(roles).some((role) => its_roles.has(role));
+      const known_guild = client.guilds.cache.get(id);
+      // Of one that is out of reach it is not known which roles it has.
+      if (known_guild === undefined || !known_guild.available) return true;
+      return Object.keys(roles).some((role) => known_guild.roles.cache.has(role));
     });
   };
 
