@@ -67,7 +67,7 @@ test("the footer says model, time, tokens, context and cost", () => {
     cost_usd: 0.021,
   };
   expect(footer({ ...status, model: "quick-3" })).toContain("-# quick-3 · ");
-  expect(footer(status)).toBe("-# fast · 12 s · 3.1k tokens · 14 % · $0.02");
+  expect(footer(status)).toBe("-# fast · 12 s · 3.1k tokens · context 14 % · $0.02");
 });
 
 test("a thread's name is valid whatever was written (DEVT-14)", () => {

@@ -160,8 +160,19 @@ function cutPreview(preview: string, room: number): { text: string; whole: boole
   if (visible.length <= room) return { text: visible, whole: false };
   const head = wholeLines(visible.slice(0, safeCut(visible, Math.floor(room * 0.65))), "head");
   const tail = wholeLines(visible.slice(safeCut(visible, visible.length - Math.floor(room * 0.25))), "tail");
-  const missing = visible.length - head.length - tail.length;
-  return { text: `${head}\n… ${missing} characters more, all of it in the attachment …\n${tail}`, whole: true };
+  return {
+    text: `${head}\n… ${missingText(visible, head, tail)} more, all of it in the attachment …\n${tail}`,
+    whole: true,
+  };
+}
+
+/** What lies between head and tail: lines where whole ones are left out, else characters. */
+function missingText(whole: string, head: string, tail: string): string {
+  const between = whole.slice(head.length, whole.length - tail.length);
+  const lines = between.split("\n").length - 2;
+  return between.startsWith("\n") && between.endsWith("\n") && lines > 1
+    ? `${lines} lines`
+    : `${between.length} characters`;
 }
 
 /** Without the line that the cut went through, which could be taken for another command; a single line stays. */
@@ -185,7 +196,9 @@ function asideOf(items: readonly ApprovalItem[], open: boolean): string {
     .map((label) => inlineCode(label, 60));
   const lines = others.map((item) => {
     const said = item.error === null ? "runs without asking" : `cannot run: ${plainText(clip(item.error, 120))}`;
-    return `-# ${inlineCode(item.header, 80)} ${said}`;
+    // Where even the name makes no sense, the header says that it cannot run already.
+    const header = item.header.replace(/: cannot run$/, "");
+    return `-# ${inlineCode(header, 80)} ${said}`;
   });
   if (open && always.length > 0) lines.push(`-# “Always…” can cover ${always.join(", ")}.`);
   return lines.join("\n");

@@ -79,6 +79,8 @@ test("a long script shows head and tail and is attached whole", () => {
   expect(textOf(view).length).toBeLessThan(4000);
   expect(textOf(view)).toContain("start");
   expect(textOf(view)).toContain("end");
+  const left_out = /… (\d+) lines more/.exec(textOf(view))?.[1];
+  expect(Number(left_out) + (textOf(view).match(/middle/g) ?? []).length).toBe(2000);
   expect(new TextDecoder().decode(view.files[0]?.bytes)).toBe(preview);
   expect(view.blocks).toContainEqual({ kind: "file", name: view.files[0]?.name });
   expect(view.colour).toBe("red");
@@ -108,9 +110,11 @@ test("a call that cannot run is never approvable, one that runs unasked is named
     item(),
     item({ call_id: "call_2", header: "bash: broken", error: "no such folder" }),
     item({ call_id: "call_3", header: "search: x", needs_approval: false }),
+    item({ call_id: "call_4", header: "dance: cannot run", error: "no such tool" }),
   ]);
   expect(buttonsOf(view)).toHaveLength(4);
   expect(textOf(view)).toContain("cannot run: no such folder");
+  expect(textOf(view)).toContain("`dance` cannot run: no such tool");
   expect(textOf(view)).toContain("`search: x` runs without asking");
 });
 

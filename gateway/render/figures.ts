@@ -1,13 +1,13 @@
 import type { StatusEvent } from "../../src/protocol/event.ts";
 import { clip, plainText } from "./defuse.ts";
 
-/** The small line under an answer: `-# model · 12 s · 3.1k tokens · 14 % · $0.02`. */
+/** The small line under an answer: `-# model · 12 s · 3.1k tokens · context 14 % · $0.02`. */
 export function footer(status: StatusEvent, duration_ms: number = status.duration_ms): string {
   const figures = [
     plainText(clip(status.model ?? status.model_alias, 40)),
     durationText(duration_ms),
     `${countText(status.total_tokens)} tokens`,
-    `${percentText(status.pct)} %`,
+    `context ${percentText(status.pct)} %`,
     ...(status.cost_usd === undefined ? [] : [costText(status.cost_usd)]),
   ];
   return `-# ${figures.join(" · ")}`;
