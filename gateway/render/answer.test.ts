@@ -13,6 +13,8 @@ test("a short answer is one message with its footer", () => {
 test("a table is aligned; a wide one becomes a file (REQ-DISCORD-024)", () => {
   const [narrow] = answerViews("| a | long name |\n|---|:-:|\n| **1** | x\\|y |\n\nafter", null);
   expect(narrow?.text).toBe("```\na  long name\n─  ─────────\n1  x|y\n```\n\nafter");
+  const [numbers] = answerViews("| boat | price |\n|---|---:|\n| a | 300 |\n| b | 42,000 |", null);
+  expect(numbers?.text).toBe("```\nboat   price\n────  ──────\na        300\nb     42,000\n```");
   const [wide] = answerViews(`| a | b |\n|---|---|\n| ${"x".repeat(60)} | ${"y".repeat(60)} |`, null);
   expect(wide?.text).toContain("table-1.txt");
   expect(decoder.decode(wide?.files[0]?.bytes)).toContain("y".repeat(60));

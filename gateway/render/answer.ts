@@ -65,7 +65,7 @@ function finishedSegment(segment: Segment, files: ViewFile[]): string {
     return `-# 📎 ${name} (${lines} lines)`;
   }
   if (segment.kind === "table") {
-    const table = alignTable(segment.rows);
+    const table = alignTable(segment.rows, segment.flush_right);
     if (table.width <= TABLE_WIDTH_MAX || !room) return tableOf(segment) ?? "";
     const name = `table-${files.length + 1}.txt`;
     files.push({ name, bytes: encoder.encode(`${table.text}\n`) });
@@ -83,7 +83,7 @@ function codeOf(segment: Segment): string | null {
 }
 
 function tableOf(segment: Segment): string | null {
-  return segment.kind === "table" ? `\`\`\`\n${alignTable(segment.rows).text}\n\`\`\`` : null;
+  return segment.kind === "table" ? `\`\`\`\n${alignTable(segment.rows, segment.flush_right).text}\n\`\`\`` : null;
 }
 
 function textOf(segment: Segment): string {

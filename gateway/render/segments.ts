@@ -2,7 +2,7 @@
 export type Segment =
   | { kind: "prose"; text: string }
   | { kind: "code"; language: string; code: string; closed: boolean }
-  | { kind: "table"; text: string; rows: string[][] };
+  | { kind: "table"; text: string; rows: string[][]; flush_right: boolean[] };
 
 const FENCE_OPEN = /^ {0,3}(`{3,}|~{3,})\s*([^`\n]*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
@@ -33,6 +33,7 @@ export function segmentsOf(text: string): Segment[] {
         kind: "table",
         text: table.join("\n"),
         rows: [line, ...lines.slice(index + 2, end)].map(cellsOf),
+        flush_right: cellsOf(lines[index + 1] ?? "").map((rule) => /^-+:$/.test(rule)),
       });
       index = end;
     } else {

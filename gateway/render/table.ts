@@ -3,8 +3,11 @@ export const TABLE_WIDTH_MAX = 80;
 /** A table of more columns than this is data, not writing. */
 const COLUMNS_MAX = 40;
 
-/** Rows of cells as text in aligned columns, the first row set off by a rule. */
-export function alignTable(rows: readonly (readonly string[])[]): { text: string; width: number } {
+/** Rows of cells as text in aligned columns, the first row set off by a rule; columns of numbers can be flush right. */
+export function alignTable(
+  rows: readonly (readonly string[])[],
+  flush_right: readonly boolean[],
+): { text: string; width: number } {
   const columns = Math.min(COLUMNS_MAX, rows[0]?.length ?? 0);
   const cells = rows.map((row) => Array.from({ length: columns }, (_unused, column) => plainCell(row[column] ?? "")));
   const widths = Array.from({ length: columns }, (_unused, column) =>
@@ -12,7 +15,7 @@ export function alignTable(rows: readonly (readonly string[])[]): { text: string
   );
   const lines = cells.map((row) =>
     row
-      .map((cell, column) => pad(cell, widths[column] ?? 1))
+      .map((cell, column) => pad(cell, widths[column] ?? 1, flush_right[column] === true))
       .join("  ")
       .trimEnd(),
   );
@@ -29,8 +32,9 @@ function plainCell(cell: string): string {
     .replaceAll("```", "'''");
 }
 
-function pad(cell: string, width: number): string {
-  return cell + " ".repeat(Math.max(0, width - columnsOf(cell)));
+function pad(cell: string, width: number, to_the_right: boolean): string {
+  const space = " ".repeat(Math.max(0, width - columnsOf(cell)));
+  return to_the_right ? space + cell : cell + space;
 }
 
 const WIDE = new RegExp(

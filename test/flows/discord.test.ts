@@ -77,6 +77,8 @@ test("whoever presses Tell me when done is told once, by DM, when the turn has e
   const card = await practice.waitFor(() =>
     ada.sees(thread).find((one) => practice.messageAsText(one).includes("[Tell me when done]")),
   );
+  expect(practice.messageAsText(card)).toContain("Model scripted · ");
+  expect(practice.messageAsText(card)).not.toContain("waiting");
   await ada.press(card, "Tell me when done");
   await adaSees("Ada is told by DM when this is done.");
   open();
