@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import type { ApprovalItem } from "../src/protocol/approval.ts";
 import type { ApprovalResolvedEvent } from "../src/protocol/event.ts";
@@ -259,4 +260,20 @@ test("where the platform only asks for patience with an old message, the card is
   bench.server.emit(message.ws_id, EXPIRED);
   expect((await bench.sees(message.thread, "Nobody answered in time")).id).toBe(old.id);
   expect(bench.practice.requests.some(({ status }) => status === 429)).toBe(true);
+});
+
+test("a turn that lasts for hours gets a new live card before its old one can hardly be edited any more", async () => {
+  let shift_ms = 0;
+  await using bench = await startBench({ clock: { ...systemClock, now: () => systemClock.now() + shift_ms } });
+  bench.link("Ada");
+  const message = await bench.begin("Ada", "go");
+  bench.server.emit(message.ws_id, userTurn(message));
+  bench.server.emit(message.ws_id, { type: "tool_started", call_id: "call_1", name: "first" });
+  const old = await bench.sees(message.thread, "first");
+  shift_ms = 51 * 60_000;
+  bench.server.emit(message.ws_id, { type: "tool_started", call_id: "call_2", name: "second" });
+  const card = await bench.sees(message.thread, "second");
+  expect(card.id).not.toBe(old.id);
+  const cards = bench.practice.messages(message.thread).map((each) => bench.practice.messageAsText(each));
+  expect(cards.filter((text) => text.includes("[Stop]"))).toHaveLength(1);
 });

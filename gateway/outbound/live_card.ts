@@ -7,6 +7,9 @@ import { addTools, liveStateOf, setTool } from "./turn.ts";
 type QueueEvent = Extract<EphemeralEvent, { type: "message_queued" | "message_withdrawn" }>;
 type ChunkEvent = Extract<EphemeralEvent, { type: "tool_output_chunk" }>;
 
+/** Discord takes only few edits of a message older than an hour, and others in the thread then wait with them. */
+const LIVE_AGE_MAX_MS = 50 * 60_000;
+
 /** Of a step's newest output, as much as a line of the card can show. */
 const LAST_LINE_LENGTH = 400;
 
@@ -58,9 +61,15 @@ export function reveal(scene: Scene): void {
   scene.dirty.live = true;
 }
 
-/** Shows how far the turn has come. */
+/** Shows how far the turn has come, in a new message when the one that did so is getting old. */
 export async function showLive(scene: Scene): Promise<void> {
   const { turn } = scene;
   if (turn === null || !turn.live_shown) return;
+  const now = scene.gateway.clock.now();
+  turn.live_since ??= now;
+  if (now - turn.live_since > LIVE_AGE_MAX_MS) {
+    await scene.delivery.show(scene.ws_id, `live:${turn.seq}`, []);
+    turn.live_since = now;
+  }
   await scene.delivery.show(scene.ws_id, `live:${turn.seq}`, [liveCard(liveStateOf(turn))]);
 }

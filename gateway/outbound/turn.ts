@@ -27,6 +27,8 @@ export interface Turn {
   unfinished: { shows: string; content: string } | null;
   status: StatusEvent | null;
   live_shown: boolean;
+  /** When the message that is the live card was first shown from here, in milliseconds since the epoch. */
+  live_since: number | null;
   cycles: Map<string, Cycle>;
   reviews: Map<string, Review>;
 }
@@ -75,6 +77,7 @@ export function newTurn(seq: number): Turn {
     unfinished: null,
     status: null,
     live_shown: false,
+    live_since: null,
     cycles: new Map(),
     reviews: new Map(),
   };
