@@ -95,3 +95,22 @@ test("a card that a gateway posted and could not save before it was killed is fo
   expect(shown(bench, thread)).not.toContain("[Stop]");
   expect(shown(bench, thread)).toContain("✓ Done");
 });
+
+test("a thread takes its title from a gateway that did not open it, and keeps the name that a person gave it", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const [first, second] = [await bench.begin("Ada", "Plan the trip."), await bench.begin("Ada", "Mend the roof.")];
+  for (const { ws_id, thread, ...message } of [first, second]) {
+    bench.server.emit(ws_id, userTurn({ ws_id, ...message }));
+    bench.server.emit(ws_id, assistant("Gladly."));
+    bench.server.emit(ws_id, { type: "turn_ended", outcome: "done" });
+    await until(() => (bench.server.routes.get(thread)?.cursor_seq ?? 0) >= 3);
+  }
+  await bench.gateway.stop();
+  bench.practice.admin.renameChannel(second.thread, "Our roof");
+  await bench.restart();
+  for (const { ws_id } of [second, first]) bench.server.emit(ws_id, { type: "ws_rename", ws_id, name: "A title" });
+  const nameOf = (thread: string) => bench.practice.threads().find(({ id }) => id === thread)?.name;
+  await until(() => nameOf(first.thread) === "A title");
+  expect(nameOf(second.thread)).toBe("Our roof");
+});

@@ -1,4 +1,6 @@
+import type { ChannelPlace } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
+import { subjectOf } from "../inbound/compose.ts";
 import { threadName } from "../render/thread_name.ts";
 import { textView } from "../render/view.ts";
 import type { Scene } from "./scene.ts";
@@ -7,12 +9,24 @@ import type { Scene } from "./scene.ts";
 export async function onRenamed({ gateway, kind, channel_id }: Scene, title: string): Promise<void> {
   if (kind !== "thread") return;
   const place = await gateway.adapter.place(channel_id);
-  if (!place.ok || place.value.name !== gateway.thread_names.get(channel_id)) return;
   const name = threadName(title);
-  if (name === place.value.name) return;
+  if (!place.ok || name === place.value.name) return;
+  const given = gateway.thread_names.get(channel_id) ?? (await nameFromOpening(gateway, place.value));
+  if (place.value.name !== given) return;
   gateway.thread_names.set(channel_id, name);
   // Discord lets a thread be renamed twice in ten minutes; whoever comes third waits, and nothing waits for them.
   void rename(gateway, channel_id, name);
+}
+
+/** The name that a thread was opened with, from the message on which it stands: another gateway may have opened it. */
+async function nameFromOpening({ adapter }: Gateway, place: ChannelPlace): Promise<string | null> {
+  const { channel_id, parent_channel_id } = place;
+  if (parent_channel_id === null) return null;
+  // A thread has the id of the message on which it was opened.
+  const before = String(BigInt(channel_id) - 1n);
+  const [first] = await adapter.history(parent_channel_id, before, 1).then((read) => (read.ok ? read.value : []));
+  const opening = first?.message_id === channel_id ? first.message : null;
+  return opening === null ? null : threadName(subjectOf(opening));
 }
 
 async function rename({ adapter, log }: Gateway, channel_id: string, name: string): Promise<void> {

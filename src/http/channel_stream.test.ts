@@ -177,6 +177,20 @@ test("names and ends come to the places that show a workstream", async () => {
   expect(frame?.data).toEqual({ ws_id, channel_id: "t1", event: { type: "ws_rename", ws_id, name: "New name" } });
 });
 
+test("a title that was given while no gateway listened comes with the next connection", async () => {
+  const rig = await channelRig();
+  const ws_id = await rig.workstream(rig.anna);
+  await showIn(rig, rig.headers, ws_id, "t1");
+  const at = new Date().toISOString();
+  await rig.store.journal.commit({ ws_id, at, entries: [{ ws_id, seq: 1, at, event: info("a") }] });
+  const cursor = { method: "POST", headers: rig.headers, payload: { cursor_seq: 1 } } as const;
+  await rig.app.inject({ ...cursor, url: "/v1/api/channels/discord/routes/t1/cursor" });
+  await rig.store.workstreams.update(ws_id, { title: "Late title" });
+  const reader = await rig.open();
+  const frame = (await reader.until((one) => (one.data["event"] as { type?: string })?.type === "ws_rename")).at(-1);
+  expect(frame?.data).toEqual({ ws_id, channel_id: "t1", event: { type: "ws_rename", ws_id, name: "Late title" } });
+});
+
 test("the global stream tells a person of their own workstreams alone (AUTH-04, REQ-SERVER-013)", async () => {
   const rig = await channelRig();
   const otto = await rig.person("otto");

@@ -30,6 +30,13 @@ const UNROUTED_MAX = 10_000;
 const UNROUTED_MS = 5000;
 
 /**
+ * Titles that are told again at a connection: of conversations that were busy in the last hour, the newest of them.
+ * Each costs the gateway one look at its thread.
+ */
+const TITLES_SINCE_MS = 3_600_000;
+const TITLES_MAX = 64;
+
+/**
  * Streams every workstream that is shown on one platform to a gateway: what each place has missed, then what comes.
  * Resolves when everything missed has been sent.
  */
@@ -88,6 +95,15 @@ class ChannelStream {
     // Whoever is in the middle of a turn, though nothing of it was missed: its cards and running text are told again.
     const running = (await store.workstreams.unfinished()).map((workstream) => workstream.ws_id);
     for (const ws_id of new Set([...this.#touched, ...running])) this.#followNow(ws_id);
+    await this.#tellTitles();
+  }
+
+  /** A title is no entry of a journal, so that no cursor says whether a place has got it. */
+  async #tellTitles(): Promise<void> {
+    const since = new Date(Date.now() - TITLES_SINCE_MS).toISOString();
+    for (const { ws_id, title } of await this.#dependencies.store.workstreams.restingSince(since, TITLES_MAX)) {
+      if (title !== null) await this.#tellPlaces({ ws_id, event: { type: "ws_rename", ws_id, name: title } });
+    }
   }
 
   #onFrame(frame: Frame): void {
@@ -106,7 +122,7 @@ class ChannelStream {
     if (told) this.#tellPlaces(frame).catch((error: unknown) => this.#fail(error));
   }
 
-  async #tellPlaces({ ws_id, event }: GlobalFrame): Promise<void> {
+  async #tellPlaces({ ws_id, event }: Pick<GlobalFrame, "ws_id" | "event">): Promise<void> {
     for (const route of await this.#routesOf(ws_id)) writeJson(this.#connection, { ...placeOf(route), event });
   }
 
