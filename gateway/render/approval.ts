@@ -43,6 +43,9 @@ const HEADER_LENGTH_MAX = 100;
 const NOTES_SHOWN_MAX = 2;
 const TASK_LENGTH_MAX = 200;
 const ASSESSMENT_LENGTH_MAX = 160;
+/** Of the notes of all calls together, and of one. */
+const NOTES_LENGTH_MAX = 960;
+const NOTE_LENGTH_MAX = 200;
 
 const encoder = new TextEncoder();
 
@@ -133,7 +136,13 @@ function callBlocks(
   const lines = [`${number}${inlineCode(item.header, HEADER_LENGTH_MAX)}`];
   const cut = cutPreview(item.preview, room);
   if (item.preview.trim() !== "") lines.push(codeBlock(cut.text, languageOf(item)));
-  for (const note of (item.notes ?? []).slice(0, NOTES_SHOWN_MAX)) lines.push(`-# ⚠️ ${plainText(clip(note, 60))}`);
+  const note_room = Math.min(
+    NOTE_LENGTH_MAX,
+    Math.floor(NOTES_LENGTH_MAX / NOTES_SHOWN_MAX / Math.min(asked, CALLS_SHOWN_MAX)),
+  );
+  for (const note of (item.notes ?? []).slice(0, NOTES_SHOWN_MAX)) {
+    lines.push(`-# ⚠️ ${plainText(clip(note, note_room))}`);
+  }
   const assessment = state.assessments.get(item.call_id);
   if (assessment !== undefined) lines.push(assessmentText(assessment));
   if (decision !== undefined) lines.push(decisionText(decision));

@@ -55,6 +55,11 @@ test("every line of a command is on the card, invisible characters by name (APPR
   expect(buttonsOf(view)).toEqual(["approve:cycle_1", "deny:cycle_1", "deny_reason:cycle_1", "always:cycle_1"]);
 });
 
+test("a warning stands on the card to its end", () => {
+  const warning = "This runs without a sandbox: the code can read files and use the network.";
+  expect(textOf(card([item({ notes: [warning] })])).replaceAll("\\", "")).toContain(warning);
+});
+
 test("a long preview is cut between lines, and a decided card offers nothing", () => {
   const lines = Array.from({ length: 300 }, (_, index) => `echo "step ${index} of many"`);
   const text = textOf(card([item({ preview: lines.join("\n") })]));
