@@ -59,7 +59,7 @@ function listLine(indent, mark, text) {
 }
 
 const SPANS = [
-  { test: /\\([!-/:-@[-`{-~])/, make: (match) => match[1] },
+  { test: /\\([^\p{L}\p{N}\s])/u, make: (match) => match[1] },
   { test: /(`{1,2})([\s\S]+?)\1(?!`)/, make: (match) => el("code", {}, match[2]) },
   { test: /<(https?:\/\/[^\s>]+)>/, make: (match) => link(match[1], match[1]) },
   { test: /\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/, make: (match) => link(match[2], match[1]) },
