@@ -56,6 +56,8 @@ export interface TurnProgress {
   repeats: Map<string, Repeat>;
   /** The `user_id` of each person who asked to be told of its end. */
   asked_by: Set<string>;
+  /** The `user_id` of each person whose words are part of it. */
+  speakers: Set<string>;
 }
 
 /**

@@ -104,12 +104,14 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
       answered: null,
       repeats: new Map(),
       asked_by: new Set(),
+      speakers: new Set(),
     };
     conversation.turn_starts.push(entry.seq);
     conversation.title_due = conversation.turn_starts.length <= TITLE_TURNS_MAX;
   } else {
     conversation.turn.answered = null;
   }
+  if (event.sender !== undefined) conversation.turn.speakers.add(event.sender.user_id);
   const text = [event.content, entry.private?.attached_text].filter(Boolean).join("\n\n");
   const message: UserMessage = {
     role: "user",

@@ -11,7 +11,7 @@ function inputs(fields: Partial<PolicyInputs> = {}): PolicyInputs {
   return {
     rules: [],
     grants: [],
-    username: "ada",
+    usernames: ["ada"],
     auto_approve: false,
     auto_approve_tools: [],
     sub_agent_auto: null,
@@ -93,7 +93,7 @@ test("a script in which a forbidden command may hide is shown to a person, whate
 test("a rule can be for some people only, and a rule that asks beats a grant", () => {
   const given = inputs({ rules: [rule("ask", "git push *", { users: ["ben"] })], grants: [grant("tool", null)] });
   expect(verdict(bash("git push x"), given)).toBe("run");
-  expect(verdict(bash("git push x"), { ...given, username: "ben" })).toBe("ask");
+  expect(verdict(bash("git push x"), { ...given, usernames: ["ben"] })).toBe("ask");
 });
 
 test("a rescued call with side effects is asked for, and refused where nobody would see it (REQ-ENGINE-030)", () => {
@@ -115,4 +115,14 @@ test("inside a sub-agent the tools for it run unasked, but not beyond the worksp
 test("an MCP tool that is named like a built-in one gets none of its rules (MCP-08, REQ-MCP-002)", () => {
   const call = bash("ls", { name: "mcp__x__bash", approval_label: "mcp__x__bash" });
   expect(verdict(call, inputs({ rules: [rule("allow", null)], grants: [grant("tool", null)] }))).toBe("ask");
+});
+
+test("a rule for some allows nothing to a guest of theirs, and one that forbids a guest holds for both", () => {
+  const both = { usernames: ["ada", "ben"] };
+  const allows = rule("allow", "git status *", { users: ["ada"] });
+  expect(verdict(bash("git status"), inputs({ rules: [allows] }))).toBe("run");
+  expect(verdict(bash("git status"), inputs({ ...both, rules: [allows] }))).toBe("ask");
+  const denies = rule("deny", "git status *", { users: ["ben"] });
+  expect(verdict(bash("git status"), inputs({ rules: [denies] }))).toBe("ask");
+  expect(verdict(bash("git status"), inputs({ ...both, rules: [denies] }))).toBe("deny");
 });

@@ -8,7 +8,7 @@ export interface ApprovalRule {
   /** Against the command, path or address; null matches every call of the tool. */
   pattern: string | null;
   action: "allow" | "ask" | "deny";
-  /** Names of the users it is for; empty for everybody. */
+  /** Names of the users it is for; empty for everybody. One of several is enough to forbid, all must be to allow. */
   users: readonly string[];
   /** What people and the model are told when it denies. */
   reason: string | null;
@@ -29,7 +29,8 @@ export interface PolicyCall {
 export interface PolicyInputs {
   rules: readonly ApprovalRule[];
   grants: readonly Grant[];
-  username: string | null;
+  /** The owner's, and that of each guest whose words the turn follows. */
+  usernames: readonly string[];
   /** Every call runs unasked: the workstream's own setting, or `--skip-permissions`. */
   auto_approve: boolean;
   auto_approve_tools: readonly string[];
@@ -103,9 +104,11 @@ function isPermitted(call: PolicyCall, rules: readonly ApprovalRule[], inputs: P
   return inputs.auto_approve || inputs.auto_approve_tools.some((tool) => tool === name || tool === approval_label);
 }
 
-function isFor(rule: ApprovalRule, call: PolicyCall, { username }: PolicyInputs): boolean {
+function isFor(rule: ApprovalRule, call: PolicyCall, { usernames }: PolicyInputs): boolean {
   if (!nameMatches(rule.tool, call.name)) return false;
-  return rule.users.length === 0 || (username !== null && rule.users.includes(username));
+  if (rule.users.length === 0) return true;
+  const isNamed = (username: string): boolean => rule.users.includes(username);
+  return rule.action === "allow" ? usernames.length > 0 && usernames.every(isNamed) : usernames.some(isNamed);
 }
 
 function nameMatches(pattern: string, name: string): boolean {

@@ -328,6 +328,10 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     return (await this.#registry.get(ws_id))?.conversation.turn?.turn_seq ?? 0;
   }
 
+  async speakersOf(ws_id: string): Promise<ReadonlySet<string>> {
+    return (await this.#registry.get(ws_id))?.conversation.turn?.speakers ?? new Set();
+  }
+
   turnEnded(actor: LiveWorkstream): void {
     tellOfEnd(actor);
     if (!this.#stopping) this.#titles.turnEnded(actor);

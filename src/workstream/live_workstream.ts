@@ -61,6 +61,8 @@ export interface WorkstreamHost {
   assess(actor: LiveWorkstream, cycle_id: string): void;
   /** The `seq` with which the open turn began; 0 when none is open. */
   turnSeqOf(ws_id: string): Promise<number>;
+  /** The `user_id` of each person whose words are part of the open turn. */
+  speakersOf(ws_id: string): Promise<ReadonlySet<string>>;
   /** A turn is over, or left to the next start. */
   turnEnded(actor: LiveWorkstream): void;
 }

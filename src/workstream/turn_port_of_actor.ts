@@ -67,19 +67,27 @@ function modelsOf(actor: LiveWorkstream): ModelSettings[] {
 async function policyOf(actor: LiveWorkstream): Promise<PolicyInputs> {
   const { row, services } = actor;
   const { user_id } = row;
-  const all = user_id === null ? [] : await services.store.approvals.grants({ user_id });
+  const speakers = await actor.host.speakersOf(actor.root_ws_id);
+  const guests = [...speakers].filter((speaker) => speaker !== user_id);
+  // What the owner allowed for good was allowed to the owner: a guest's words must not use it.
+  const all = user_id === null || guests.length > 0 ? [] : await services.store.approvals.grants({ user_id });
   const grants = all.filter((grant) => grant.ws_id === null || grant.ws_id === actor.root_ws_id);
-  const user =
-    user_id === null || services.settings.rules.length === 0 ? null : await services.store.users.get(user_id);
   return {
     rules: services.settings.rules,
     grants,
-    username: user?.username ?? null,
+    usernames: await namesOf(actor, user_id === null ? guests : [user_id, ...guests]),
     auto_approve: row.auto_approve || services.settings.skip_permissions,
     auto_approve_tools: row.auto_approve_tools,
     sub_agent_auto: row.kind === "main" ? null : services.catalog.sets.AGENT_AUTO_TOOLS,
     now: timestamp(services.clock),
   };
+}
+
+/** Only rules ask for names. Somebody who is gone keeps an empty one, which no rule names. */
+async function namesOf({ services }: LiveWorkstream, user_ids: readonly string[]): Promise<string[]> {
+  if (services.settings.rules.length === 0) return [];
+  const users = await Promise.all(user_ids.map((user_id) => services.store.users.get(user_id)));
+  return users.map((user) => user?.username ?? "");
 }
 
 function statusOf(actor: LiveWorkstream, turn: TurnProgress): StatusEvent | null {
