@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Event } from "../../protocol/event.ts";
 import type { Question } from "./questions.ts";
 import { decide, followQuestions } from "./questions.ts";
-import { createTranscript } from "./transcript.ts";
+import { createTranscript, type ShownEvent } from "./transcript.ts";
 
-function screenOf(events: readonly Event[]): string {
+function screenOf(events: readonly ShownEvent[]): string {
   const transcript = createTranscript((text) => text);
   return events.map((event) => transcript.show(event)).join("");
 }
@@ -82,4 +82,21 @@ test("a question that somebody else settled is gone, and a repeated one is asked
   expect(
     followQuestions([...twice, plan], { type: "approval_resolved", cycle_id: "y", ...resolved, call_ids: [] }),
   ).toEqual([plan]);
+});
+
+test("what a sub-agent says is not shown as the agent's words, and its steps say whose they are", () => {
+  const child = { ws_id: "c".repeat(32), parent_call_id: "call_0" };
+  const item = { call_id: "c", header: "bash: ls", preview: "ls", func_name: "bash", approval_label: "bash" };
+  const asked = { ...item, needs_approval: true, error: null };
+  const screen = screenOf([
+    { type: "content", text: "Let me" },
+    { ...assistant("Only for my parent."), ...child },
+    { type: "tool_started", call_id: "c", name: "bash", ...child },
+    { type: "approve_request", cycle_id: "y", items: [asked], ...child },
+    assistant("Let me see."),
+  ]);
+  expect(screen).not.toContain("Only for my parent.");
+  expect(screen).toContain("… a sub-agent: bash\n");
+  expect(screen).toContain("a sub-agent asks:\n? bash: ls\n");
+  expect(screen.match(/^Let me see\.$/m)?.length ?? screen).toBe(1);
 });

@@ -1,15 +1,15 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { Event } from "../../protocol/event.ts";
 import type { ApproveBody } from "../../protocol/approval.ts";
 import { PATHS, pathOf } from "../../protocol/paths.ts";
 import type { HistoryAnswer, NewWorkstreamAnswer, SendAnswer } from "../../protocol/workstream.ts";
+import type { ShownEvent } from "./transcript.ts";
 
 /** What the server answered, or why it did not in a sentence for people. */
 export type Answer<T> = { ok: true; value: T } | { ok: false; error: string };
 
 /** One event of a workstream's stream; kept ones have an id to resume from. */
 export interface StreamEvent {
-  event: Event;
+  event: ShownEvent;
   id: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export function createChatClient(url: string, token: string): ChatClient {
       });
       if (!response.ok || response.body === null) throw new Error(`The event stream answered ${response.status}.`);
       const frames = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-      for await (const frame of frames) yield { event: JSON.parse(frame.data) as Event, id: frame.id };
+      for await (const frame of frames) yield { event: JSON.parse(frame.data) as ShownEvent, id: frame.id };
     },
   };
 }

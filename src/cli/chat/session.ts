@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Event } from "../../protocol/event.ts";
 import { pause } from "../supervisor/readiness.ts";
 import type { Answer, ChatClient } from "./client.ts";
 import type { Decision, Question } from "./questions.ts";
 import { decide, followQuestions, promptFor } from "./questions.ts";
-import type { Transcript } from "./transcript.ts";
+import type { ShownEvent, Transcript } from "./transcript.ts";
 
 export interface ChatScreen {
   /** Text above the line that is being written. */
@@ -103,7 +102,7 @@ export class ChatSession {
     }
   }
 
-  #take(event: Event): void {
+  #take(event: ShownEvent): void {
     this.#questions = followQuestions(this.#questions, event);
     if (event.type === "user_turn") {
       this.#pending_sends = Math.max(0, this.#pending_sends - event.client_send_ids.length);

@@ -1,12 +1,15 @@
 import type { ApprovalItem } from "../../protocol/approval.ts";
-import type { Event, RiskAssessedEvent, StatusEvent, ToolResultEvent } from "../../protocol/event.ts";
+import type { ChildFrame, Event, RiskAssessedEvent, StatusEvent, ToolResultEvent } from "../../protocol/event.ts";
 import { visible, visibleLine } from "../../lib/visible.ts";
 
 /** Turns events into the text of a terminal. It knows what is on the screen already, so that nothing is shown twice. */
 export interface Transcript {
   /** What to write for an event; empty for one that shows nothing. */
-  show(event: Event): string;
+  show(event: ShownEvent): string;
 }
+
+/** An event of the workstream, or a step of a sub-agent as its parent's stream tells it. */
+export type ShownEvent = Event & Partial<ChildFrame>;
 
 // Enough to see how a tool went; the whole is in the workstream.
 const RESULT_LINES_MAX = 8;
@@ -34,15 +37,16 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
         case "in_progress_snapshot":
           return more(event.content);
         case "assistant":
-          return more(event.content) + end();
+          // A sub-agent speaks to its parent; what it found is the result of the call.
+          return event.parent_call_id === undefined ? more(event.content) + end() : "";
         case "stream_restart":
           return line(visibleLine(event.message), "dim");
         case "tool_started":
-          return line(`… ${visibleLine(event.name)}`, "dim");
+          return line(`… ${ofChild(event, "a sub-agent: ")}${visibleLine(event.name)}`, "dim");
         case "tool_result":
           return line(resultText(event), event.is_error ? "bad" : "dim");
         case "approve_request":
-          return line(event.items.map(itemText).join("\n"), "plain");
+          return line(ofChild(event, "a sub-agent asks:\n") + event.items.map(itemText).join("\n"), "plain");
         case "approval_resolved":
           return line(
             `${event.approved ? "approved" : "denied"}${by(event.decided_by)}`,
@@ -69,6 +73,11 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
       }
     },
   };
+}
+
+/** The mark, if it is a step of a sub-agent. */
+function ofChild({ parent_call_id }: Partial<ChildFrame>, mark: string): string {
+  return parent_call_id === undefined ? "" : mark;
 }
 
 /** What a second model thinks of the calls that wait. */
