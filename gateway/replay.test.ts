@@ -114,3 +114,19 @@ test("a thread takes its title from a gateway that did not open it, and keeps th
   await until(() => nameOf(first.thread) === "A title");
   expect(nameOf(second.thread)).toBe("Our roof");
 });
+
+test("a sub-agent's question of a turn that is over, told again after a reconnection, brings no card back", async () => {
+  await using bench = await startBench();
+  bench.link("Ada");
+  const { ws_id, thread, ...message } = await bench.begin("Ada", "Let somebody do it.");
+  bench.server.emit(ws_id, userTurn({ ws_id, ...message }));
+  bench.server.emit(ws_id, assistant("It is done."));
+  bench.server.emit(ws_id, { type: "turn_ended", outcome: "done" });
+  await until(() => (bench.server.routes.get(thread)?.cursor_seq ?? 0) >= 3);
+  const asks = { type: "approve_request" as const, cycle_id: "y1", items: [ITEM] };
+  bench.server.emit(ws_id, asks, { child_ws_id: "c", parent_call_id: "t1" });
+  bench.server.emit(ws_id, { type: "info", message: "told after the question" });
+  await until(() => shown(bench, thread).includes("told after the question"));
+  expect(shown(bench, thread)).not.toContain("[Approve]");
+  expect(shown(bench, thread)).not.toContain("[Stop]");
+});

@@ -158,6 +158,8 @@ class PlaceStage implements Stage {
     const scene = this.#scene;
     const own_seq = frame.child_ws_id === undefined ? frame.seq : undefined;
     if (own_seq !== undefined && own_seq <= this.#handled_seq && !this.#isNews(frame, own_seq)) return;
+    // Each turn begins with its message: without a turn, what a sub-agent did is told again after the end.
+    if (own_seq === undefined && frame.child_ws_id !== undefined && scene.turn === null && this.#ended_seq > 0) return;
     const began = scene.turn === null;
     await present(scene, frame);
     if (own_seq !== undefined) this.#handled_seq = Math.max(this.#handled_seq, own_seq);
