@@ -37,7 +37,7 @@ export async function openDatabase(
     return connection;
   } catch (error) {
     connection?.close();
-    throw explainFailure(error);
+    throw explainFailure(error, path);
   }
 }
 

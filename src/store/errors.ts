@@ -33,8 +33,12 @@ export function sqliteCode(error: unknown): string | null {
   return error.code.split("_").slice(0, 2).join("_");
 }
 
-/** Turns a failure of SQLite that a person can mend into a `StoreError`; whatever else comes back as it is. */
-export function explainFailure(error: unknown): unknown {
+/**
+ * Turns a failure of SQLite that a person can mend into a `StoreError`, which begins with the file where `path` is
+ * given; whatever else comes back as it is.
+ */
+export function explainFailure(error: unknown, path?: string): unknown {
   const remedy = REMEDIES.get(sqliteCode(error) ?? "");
-  return remedy === undefined ? error : new StoreError(remedy, { cause: error });
+  if (remedy === undefined) return error;
+  return new StoreError(path === undefined ? remedy : `${path}: ${remedy}`, { cause: error });
 }

@@ -42,7 +42,7 @@ test("a file that is no database, or somebody else's, is refused and stays as it
     "These are my notes, and they are longer than a header of a database would have to be.".repeat(9),
   );
   const notes = readFileSync(path);
-  await expect(openStore({ path })).rejects.toThrow("The file is not a turnstone database");
+  await expect(openStore({ path })).rejects.toThrow(`${path}: The file is not a turnstone database`);
   expect(readFileSync(path).equals(notes)).toBe(true);
   const other = join(temporaryFolder(), "other.db");
   const connection = new Database(other);
