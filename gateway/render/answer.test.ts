@@ -35,7 +35,7 @@ test("a very long answer is its beginning and the whole as a file (DREN-16)", ()
   expect(views[0]?.text.length).toBeLessThanOrEqual(2000);
   expect(decoder.decode(views[0]?.files[0]?.bytes)).toBe(text);
   expect(growingViews(text)).toHaveLength(4);
-  const chapters = `${"## Chapter\n\n"}${"word ".repeat(40)}\n\n`.repeat(60);
+  const chapters = `## Chapter\n\n${"word ".repeat(40)}\n\n`.repeat(60);
   for (let length = 0; length < 250; length += 10) {
     const [view] = answerViews("x".repeat(length) + "\n\n" + chapters, null);
     expect(view?.text).not.toMatch(/## Chapter\s*-# The beginning/);

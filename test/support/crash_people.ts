@@ -24,7 +24,9 @@ export async function play(product: Product, run: CrashRun, signal: AbortSignal)
       continue;
     }
     if (scenario.interjection !== undefined && interjected_at === null) {
-      product.practice.as(scenario.speaker).say(thread, scenario.interjection(run.key));
+      const words = scenario.interjection(run.key);
+      // Whoever plays on after a death has said it before it.
+      if (!threadText(product, thread).includes(words)) product.practice.as(scenario.speaker).say(thread, words);
       interjected_at = performance.now();
     }
     const queued = interjected_at === null || threadText(product, thread).includes("Queued:");
