@@ -39,12 +39,16 @@ interface WireMessage {
 /** Body of `POST /v1/messages`. Pictures must have been loaded. */
 export function anthropicBody(request: ModelRequest): string {
   const turns = arrange(request.messages);
-  const parts = wireMessages(turns, request.settings).map(
-    ({ role, blocks }) => `{"role":"${role}","content":[${blocks.join(",")}]}`,
-  );
+  const pieces = [`{"model":${JSON.stringify(request.settings.model)},"messages":[`];
+  let between = "";
+  for (const { role, blocks } of wireMessages(turns, request.settings)) {
+    pieces.push(`${between}{"role":"${role}","content":[`, blocks[0] ?? "");
+    for (let index = 1; index < blocks.length; index += 1) pieces.push(",", blocks[index] ?? "");
+    between = "]},";
+  }
+  pieces.push(between === "" ? "]," : "]}],", parameters(request, turns).join(","), "}");
   // One join for all: a conversation may be a megabyte, and each further join would copy it.
-  parts[0] = `{"model":${JSON.stringify(request.settings.model)},"messages":[${parts[0] ?? ""}`;
-  return `${parts.join(",")}],${parameters(request, turns).join(",")}}`;
+  return pieces.join("");
 }
 
 function parameters(request: ModelRequest, turns: readonly Turn[]): string[] {
