@@ -67,6 +67,33 @@ test("the list comes newest first in pages, by owner, kind and whether closed (S
   expect(await ids({ limit: 1e9, user_id: "bert" })).toBe("w4");
 });
 
+test("a guest's list holds theirs, the shared ones and their sub-agents, newest first in pages", async () => {
+  const store = await temporaryStore();
+  const rows = [
+    ["w0", { user_id: "bert" }],
+    ["w1", { user_id: "anna" }],
+    ["w2", { user_id: "anna", parent_ws_id: "w1", kind: "task" }],
+    ["w3", { user_id: "bert" }],
+    ["w4", { user_id: "anna" }],
+    ["w5", { user_id: "bert", closed: AT }],
+    ["w6", { user_id: "anna", parent_ws_id: "w4", kind: "task" }],
+  ] as const;
+  for (const [index, [ws_id, values]] of rows.entries()) {
+    await store.workstreams.create(workstream(ws_id, { ...values, created: `2026-01-0${index + 1}T00:00:00.000Z` }));
+  }
+  await store.workstreams.invite("w1", "bert");
+  const ids = async (filter: Partial<Parameters<typeof store.workstreams.list>[0]>): Promise<string> =>
+    (await store.workstreams.list({ user_id: "bert", with_invited: true, limit: 50, ...filter }))
+      .map((row) => row.ws_id)
+      .join(" ");
+  expect(await ids({})).toBe("w3 w2 w1 w0");
+  expect(await ids({ include_closed: true })).toBe("w5 w3 w2 w1 w0");
+  expect(await ids({ limit: 2 })).toBe("w3 w2");
+  expect(await ids({ limit: 2, after: "w2" })).toBe("w1 w0");
+  expect(await ids({ kinds: ["main"] })).toBe("w3 w1 w0");
+  expect(await ids({ with_invited: false })).toBe("w3 w0");
+});
+
 test("what is unfinished is found, and open ones are counted by state", async () => {
   const store = await temporaryStore();
   for (const ws_id of ["a", "b", "c", "d"]) await store.workstreams.create(workstream(ws_id));
