@@ -48,8 +48,7 @@ export function createAuthenticator(dependencies: {
   const { store, clock } = dependencies;
   const verified = new Map<string, Claims>();
 
-  const claimsOf = async (token: string): Promise<Claims | null> => {
-    const hash = sha256(token);
+  const claimsOf = async (token: string, hash: string): Promise<Claims | null> => {
     const known = verified.get(hash);
     if (known !== undefined) {
       if (known.exp + CLOCK_LEEWAY_S > clock.now() / 1000) return known;
@@ -65,13 +64,14 @@ export function createAuthenticator(dependencies: {
   };
 
   const holderOf = async (credential: string): Promise<Principal | null> => {
+    const hash = sha256(credential);
     if (isApiToken(credential)) {
-      const row = await store.users.tokenByHash(sha256(credential));
+      const row = await store.users.tokenByHash(hash);
       if (row === null || !isTokenAlive(row, clock.now())) return null;
       return personal(await store.users.get(row.user_id), parseScopes(row.scopes), `token:${row.token_id}`);
     }
-    const claims = await claimsOf(credential);
-    if (claims === null || (await store.users.isSessionEnded(sha256(credential)))) return null;
+    const claims = await claimsOf(credential, hash);
+    if (claims === null || (await store.users.isSessionEnded(hash))) return null;
     const scopes = parseScopes(claims.scopes);
     if (scopes.has("service")) return service(claims.sub);
     if (claims.token_id !== undefined) {
@@ -84,10 +84,12 @@ export function createAuthenticator(dependencies: {
   return {
     async endSession({ authorization, cookie }) {
       for (const credential of [bearerOf(authorization), cookie]) {
-        const claims = credential === undefined ? null : await claimsOf(credential);
-        if (credential === undefined || claims === null) continue;
+        if (credential === undefined) continue;
+        const token_hash = sha256(credential);
+        const claims = await claimsOf(credential, token_hash);
+        if (claims === null) continue;
         const expires = new Date((claims.exp + CLOCK_LEEWAY_S) * 1000).toISOString();
-        await store.users.endSession({ token_hash: sha256(credential), expires, at: timestamp(clock) });
+        await store.users.endSession({ token_hash, expires, at: timestamp(clock) });
       }
     },
     async authenticate(credentials) {
