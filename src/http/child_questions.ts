@@ -1,5 +1,5 @@
 import type { Frame } from "../contracts/engine.ts";
-import type { JournalEntry, WorkstreamRow } from "../contracts/store.ts";
+import type { WorkstreamRow } from "../contracts/store.ts";
 import type { KeptEvent } from "../protocol/event.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 
@@ -13,36 +13,35 @@ const QUESTION_TYPES: ReadonlySet<KeptEvent["type"]> = new Set([
 ]);
 
 /**
- * The questions of a workstream's sub-agents, for a reader that shows them: they stand in the sub-agents' own journals, and
- * a reader that was away would else never learn how one ended.
+ * The questions of a workstream's sub-agents, for a reader that shows them: they stand in the sub-agents' own journals,
+ * and a reader that was away would else never learn how one ended.
  */
 export interface ChildQuestions {
-  /** What was asked by the sub-agents of a call, if this entry is its result. */
-  before(entry: JournalEntry): Promise<Frame[]>;
-  /** What was asked by the sub-agents of these calls. */
-  of(call_ids: readonly string[]): Promise<Frame[]>;
+  /** What the sub-agents of these calls asked, by the call; calls that asked nothing are not in it. */
+  of(call_ids: readonly string[]): Promise<ReadonlyMap<string, Frame[]>>;
 }
 
 export function createChildQuestions(
   { engine, store }: Pick<HttpDependencies, "engine" | "store">,
   ws_id: string,
 ): ChildQuestions {
-  const questionsOf = async ({ ws_id: child, parent_call_id }: WorkstreamRow): Promise<Frame[]> => {
-    const entries = await store.journal.read(child, 0);
+  const questionsOf = async (child: WorkstreamRow, parent_call_id: string): Promise<Frame[]> => {
+    const entries = await store.journal.read(child.ws_id, 0);
     return entries
       .filter(({ event }) => QUESTION_TYPES.has(event.type))
-      .map(({ event, at }) => {
-        const about = { ws_id: child, parent_call_id: parent_call_id ?? "" };
-        return engine.bus.childFrame(ws_id, event, about, at);
-      });
+      .map(({ event, at }) => engine.bus.childFrame(ws_id, event, { ws_id: child.ws_id, parent_call_id }, at));
   };
-  const of = async (call_ids: readonly string[]): Promise<Frame[]> => {
-    if (call_ids.length === 0) return [];
-    const frames: Frame[] = [];
-    for (const child of await store.workstreams.children(ws_id)) {
-      if (call_ids.includes(child.parent_call_id ?? "")) frames.push(...(await questionsOf(child)));
-    }
-    return frames;
+  return {
+    async of(call_ids) {
+      const asked = new Map<string, Frame[]>();
+      if (call_ids.length === 0) return asked;
+      const wanted = new Set(call_ids);
+      for (const child of await store.workstreams.children(ws_id)) {
+        const call_id = child.parent_call_id;
+        if (call_id === null || !wanted.has(call_id)) continue;
+        asked.set(call_id, [...(asked.get(call_id) ?? []), ...(await questionsOf(child, call_id))]);
+      }
+      return asked;
+    },
   };
-  return { of, before: ({ event }) => of(event.type === "tool_result" ? [event.call_id] : []) };
 }

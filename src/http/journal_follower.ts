@@ -73,9 +73,12 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
       if (last_seq === null) return;
       for (let full = true; full && !request.isClosed();) {
         const page = await store.journal.read(request.ws_id, last_seq, PAGE_ENTRIES);
+        const results = page.flatMap(({ event }) => (event.type === "tool_result" ? [event.call_id] : []));
+        const asked = await questions?.of(results);
         for (const entry of page) {
-          const asked = questions === null ? [] : await questions.before(entry);
-          for (const frame of asked) deliver(frame);
+          // Before the call's result, which ends all that its sub-agents asked.
+          const before = entry.event.type === "tool_result" ? asked?.get(entry.event.call_id) : undefined;
+          for (const frame of before ?? []) deliver(frame);
           deliver(engine.bus.replayFrame(entry));
         }
         full = page.length === PAGE_ENTRIES;
@@ -112,7 +115,7 @@ export function createJournalFollower(dependencies: FollowerDependencies, reques
 /** What sub-agents that are at work have asked so far, answered or not. */
 async function openQuestions(engine: Engine, questions: ChildQuestions, ws_id: string): Promise<Frame[]> {
   const snapshot = await engine.snapshot(ws_id);
-  return snapshot === null ? [] : questions.of(snapshot.open_call_ids);
+  return snapshot === null ? [] : [...(await questions.of(snapshot.open_call_ids)).values()].flat();
 }
 
 /**
