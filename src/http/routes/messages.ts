@@ -128,9 +128,9 @@ function decisionRoutes(context: HttpContext): Route[] {
       body: ApproveBody,
       answer: ApproveAnswer,
       async handle({ principal, params, body }) {
-        const says_no = !body.approved && body.calls === undefined;
-        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], says_no ? "deny" : "approve");
-        return decide(context, ws_id, body, says_no ? decidedBy(principal) : personOf(principal));
+        const action = body.approved || body.calls !== undefined ? "approve" : "deny";
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], action);
+        return decide(context, ws_id, body, decidedBy(principal));
       },
     }),
     route({
@@ -143,9 +143,9 @@ function decisionRoutes(context: HttpContext): Route[] {
       answer: PlanAnswer,
       async handle({ principal, params, body }) {
         const { feedback, review_id = null } = body;
-        const says_no = feedback === "reject";
-        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], says_no ? "deny" : "approve");
-        const decided_by = says_no ? decidedBy(principal) : personOf(principal);
+        const action = feedback === "reject" ? "deny" : "approve";
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], action);
+        const decided_by = decidedBy(principal);
         const result = await engine.plan(ws_id, { feedback, review_id, decided_by });
         if (!result.ok) throw conflict(result.error, { decided_by: result.decided_by });
         await audit(context, decided_by?.user_id ?? null, "plan.reviewed", result.review_id, { ws_id });
@@ -155,7 +155,7 @@ function decisionRoutes(context: HttpContext): Route[] {
   ];
 }
 
-/** Who says no; null for a gateway that acts for nobody. */
+/** Who decides; null for a gateway that acts for nobody, which may only say no. */
 function decidedBy(principal: Principal): DecidedBy | null {
   return principal.user_id === null ? null : personOf(principal);
 }
