@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,6 +14,7 @@ import { freePort } from "../supervisor/port.ts";
 import { runTurnstone } from "../testing/run_turnstone.ts";
 import type { Finding } from "./check.ts";
 import { discordCheck } from "./discord.ts";
+import { mcpCheck } from "./mcp.ts";
 
 let home = "";
 let practice: PracticeDiscord;
@@ -131,6 +134,21 @@ test("a wrong token, an unknown channel and a Discord that does not answer each 
   expect(await findings({ TURNSTONE_DISCORD_API: nowhere })).toMatchObject([
     { status: "failed", message: `${nowhere} does not answer (ECONNREFUSED).` },
   ]);
+});
+
+test("an answer about MCP servers that makes no sense is passed over", async () => {
+  const answer = JSON.stringify({ mcp_servers: [null, { server: "files" }, 7, { server: "files", state: "odd" }] });
+  const other = createServer((_request, response) => response.end(answer)).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const address = other.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const env = { TURNSTONE_DATA_DIR: home, TURNSTONE_PORT: String(port) };
+  writeFileSync(join(home, "config.toml"), `[mcp.servers.files]\ncommand = "node"\n`);
+  const result = loadConfig({ flags: { config: join(home, "config.toml") }, env, cwd: home, home });
+  if (!result.ok) throw new Error(result.error);
+  const found = await mcpCheck.run({ config: result.config, jwt_secret: "", signal: new AbortController().signal });
+  expect(found).toEqual([{ part: "MCP server files", status: "ok", message: "node can be started." }]);
+  other.close();
 });
 
 test("doctor prints one object, and fails when anything does (REQ-SERVER-034)", async () => {

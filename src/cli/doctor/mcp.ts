@@ -1,10 +1,8 @@
 import { accessSync, constants } from "node:fs";
-import { isJsonObject } from "../../protocol/json.ts";
-import type { HealthAnswer } from "../../protocol/answers.ts";
-import { localAddress } from "../../config/load.ts";
 import { delimiter, isAbsolute, join } from "node:path";
 import { searchPath } from "../../config/child_environment.ts";
-import type { Config } from "../../config/load.ts";
+import { type Config, localAddress } from "../../config/load.ts";
+import { isJsonObject } from "../../protocol/json.ts";
 import type { Check, Finding } from "./check.ts";
 import { failed, fetchJson, ok } from "./check.ts";
 
@@ -23,21 +21,27 @@ export const mcpCheck: Check = {
   },
 };
 
-/** How a running server stands with its servers; null where none runs. */
-async function statesOf(config: Config, signal: AbortSignal): Promise<HealthAnswer["mcp_servers"] | null> {
+/** What answers where the server should run says of MCP servers, in whatever form; nothing where none runs. */
+async function statesOf(config: Config, signal: AbortSignal): Promise<readonly unknown[]> {
   const answer = await fetchJson(`${localAddress(config.server.host, config.server.port)}/health`, signal);
-  if (!answer.ok || answer.status !== 200 || !isJsonObject(answer.body)) return null;
+  if (!answer.ok || answer.status !== 200 || !isJsonObject(answer.body)) return [];
   const states = answer.body["mcp_servers"];
-  return Array.isArray(states) ? (states as HealthAnswer["mcp_servers"]) : null;
+  return Array.isArray(states) ? states : [];
 }
 
 /** What the running server says; null where it says nothing that is certain. */
-function seenBy(name: string, states: HealthAnswer["mcp_servers"] | null): Finding | null {
-  const seen = states?.find(({ server }) => server === name);
-  if (seen === undefined || seen.state === "rejected" || seen.state === "connecting") return null;
+function seenBy(name: string, states: readonly unknown[]): Finding | null {
+  const seen = states.find((state) => isJsonObject(state) && state["server"] === name);
+  if (!isJsonObject(seen)) return null;
   const part = `MCP server ${name}`;
-  if (seen.state === "ready") return ok(part, `The running server is connected to it; tools: ${seen.tools}.`);
-  return failed(part, "The running server cannot reach it and keeps trying.", "/mcp says why.");
+  switch (seen["state"]) {
+    case "ready":
+      return ok(part, `The running server is connected to it; tools: ${Number(seen["tools"])}.`);
+    case "unavailable":
+      return failed(part, "The running server cannot reach it and keeps trying.", "/mcp says why.");
+    default:
+      return null;
+  }
 }
 
 async function checkServer(name: string, server: McpServer, signal: AbortSignal): Promise<Finding> {
