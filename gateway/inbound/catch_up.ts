@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../src/lib/clock.ts";
 import type { ChannelRoute } from "../../src/protocol/channel.ts";
 import { isAllowed } from "../allowed.ts";
 import type { HistoryEntry, InboundMessage } from "../channel_adapter.ts";
@@ -17,7 +18,8 @@ const MESSAGES_PER_PLACE_MAX = 10_000;
 const DIRECT_PLACES_MAX = 50;
 const CHANNELS_MAX = 50;
 /** A mention that nobody answered for longer than this is no longer waited for. */
-const MENTION_AGE_MS_MAX = 24 * 3600_000;
+const MENTION_AGE_MS_MAX = DAY_MS;
+
 /**
  * Reads what people wrote while no gateway was connected: in each place that shows a workstream, after the last message
  * that was handled, and mentions in channels. Resolves when each place's work is in its queue; new messages wait

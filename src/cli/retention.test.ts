@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { WorkstreamRow } from "../contracts/store.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, DAY_MS } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { openStore } from "../store/index.ts";
 import { keepRetention } from "./retention.ts";
 
-const DAY_MS = 86_400_000;
 const START = Date.parse("2026-06-01T00:00:00.000Z");
 
 function rowOf(ws_id: string, days_old: number, set: Partial<WorkstreamRow> = {}): WorkstreamRow {

@@ -1,8 +1,6 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, DAY_MS } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { SqliteStore } from "../store/index.ts";
-
-const DAY_MS = 86_400_000;
 
 /**
  * Removes conversations that nobody touched for `retention_days`, now and once a day, until the signal is aborted;

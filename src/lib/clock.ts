@@ -28,7 +28,19 @@ export const systemClock: Clock = {
   },
 };
 
+export const DAY_MS = 24 * 3600_000;
+
 /** ISO 8601 with milliseconds and Z: the form of every time in the store and on the wire. */
 export function timestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString();
+}
+
+/** Today in UTC, such as `2026-01-31`. */
+export function utcDay(clock: Clock): string {
+  return timestamp(clock).slice(0, 10);
+}
+
+/** The timestamp at which a day in UTC begins. */
+export function startOfUtcDay(day: string): string {
+  return `${day}T00:00:00.000Z`;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../lib/clock.ts";
 import { StoreError } from "./errors.ts";
 import type { Sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
@@ -7,8 +8,6 @@ const PURGE_PORTION = 200;
 
 /** Workstreams that one transaction of `prune` takes away. */
 const PRUNE_PORTION = 100;
-
-const DAY_MS = 86_400_000;
 
 /** A fresh workstream is kept, whatever the retention says: its first message may be on its way. */
 const GRACE_MS = DAY_MS;

@@ -1,5 +1,5 @@
-import { type Clock, timestamp } from "../lib/clock.ts";
 import type { Store } from "../contracts/store.ts";
+import { type Clock, DAY_MS, startOfUtcDay, utcDay } from "../lib/clock.ts";
 import type { ErrorEvent } from "../protocol/event.ts";
 
 /** What the workstreams of one person may use in a day (UTC), sub-agents included; 0 for no limit. */
@@ -37,9 +37,9 @@ export function isLimited({ tokens_per_day, cost_usd_per_day }: DailyBudget): bo
 
 export async function budgetState(dependencies: BudgetDependencies, user_id: string): Promise<BudgetState> {
   const { store, clock, budget } = dependencies;
-  const day = timestamp(clock).slice(0, 10);
+  const day = utcDay(clock);
   const [used, extensions] = await Promise.all([
-    store.usage.total({ user_id, since: `${day}T00:00:00.000Z` }),
+    store.usage.total({ user_id, since: startOfUtcDay(day) }),
     store.budgets.extensions(user_id, day),
   ]);
   const tokens = used.prompt_tokens + used.completion_tokens;
@@ -68,12 +68,10 @@ export async function budgetError(
     message:
       `${user?.display_name ?? "This person"} has used up today's budget: ${usedText(state)}. ` +
       `It starts anew at midnight UTC, or an admin allows as much again today; then say "continue".`,
-    retry_at: new Date(Date.parse(`${state.day}T00:00:00.000Z`) + DAY_MS).toISOString(),
+    retry_at: new Date(Date.parse(startOfUtcDay(state.day)) + DAY_MS).toISOString(),
     budget: { user_id, day: state.day, extension: state.extensions + 1 },
   };
 }
-
-const DAY_MS = 24 * 3600_000;
 
 /** What was used of what is allowed, such as `203,112 of 200,000 tokens`. */
 export function usedText(state: BudgetState): string {

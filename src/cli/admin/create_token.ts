@@ -1,5 +1,5 @@
 import { newApiToken } from "../../auth/api_token.ts";
-import { timestamp } from "../../lib/clock.ts";
+import { DAY_MS, timestamp } from "../../lib/clock.ts";
 import { record } from "./audit.ts";
 import type { AdminCommand, AdminContext, AdminOptions, AdminResult } from "./command.ts";
 import { findUser, textOf } from "./command.ts";
@@ -19,7 +19,6 @@ export const createToken: AdminCommand = {
 
 // A hundred years: far enough for anybody, and still a date that can be written.
 const EXPIRES_DAYS_MAX = 36_500;
-const DAY_MS = 86_400_000;
 
 async function run(context: AdminContext, options: AdminOptions): Promise<AdminResult> {
   const { store, clock } = context;

@@ -2,7 +2,7 @@ import { newApiToken } from "../../auth/api_token.ts";
 import { areScopes, formatScopes, intersectScopes, parseScopes } from "../../auth/scopes.ts";
 import { newUserRow } from "../../auth/setup.ts";
 import type { UserRow } from "../../contracts/store.ts";
-import { timestamp } from "../../lib/clock.ts";
+import { DAY_MS, timestamp } from "../../lib/clock.ts";
 import {
   NewTokenAnswer,
   NewTokenBody,
@@ -18,8 +18,6 @@ import { PATHS } from "../../protocol/paths.ts";
 import { audit, type HttpContext, personOf } from "../context.ts";
 import { conflict, invalid, notFound } from "../failures.ts";
 import { type Route, route } from "../route.ts";
-
-const DAY_MS = 24 * 3600 * 1000;
 
 export function adminRoutes(context: HttpContext): Route[] {
   return [...userRoutes(context), ...tokenRoutes(context)];

@@ -1,4 +1,4 @@
-import { timestamp } from "../../lib/clock.ts";
+import { timestamp, utcDay } from "../../lib/clock.ts";
 import { ExtendBudgetAnswer, ExtendBudgetBody } from "../../protocol/admin.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { audit, type HttpContext, personOf } from "../context.ts";
@@ -24,7 +24,7 @@ export function budgetRoutes(context: HttpContext): Route[] {
         const user = await store.users.get(user_id);
         if (user === null) throw notFound("There is no such person.");
         const at = timestamp(clock);
-        if (day !== at.slice(0, 10)) {
+        if (day !== utcDay(clock)) {
           throw conflict("That day is over, or has not begun; a budget starts anew each day.");
         }
         const granted_by = personOf(principal).user_id;

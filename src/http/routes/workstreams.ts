@@ -11,7 +11,7 @@ import {
   SavedWorkstreamsAnswer,
   WorkstreamsAnswer,
 } from "../../protocol/answers.ts";
-import { timestamp } from "../../lib/clock.ts";
+import { startOfUtcDay, utcDay } from "../../lib/clock.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { CloseBody, NewWorkstreamAnswer, NewWorkstreamBody } from "../../protocol/workstream.ts";
 import { accessWorkstream } from "../access.ts";
@@ -76,7 +76,7 @@ function listRoutes({ store, engine, clock, options, started }: HttpContext): Ro
       async handle({ principal }) {
         const { user_id } = personOf(principal);
         const workstreams = await engine.dashboard({ user_id });
-        const since = `${timestamp(clock).slice(0, 10)}T00:00:00.000Z`;
+        const since = startOfUtcDay(utcDay(clock));
         const aggregate = {
           usage_today: await store.usage.total({ user_id, since }),
           total_tokens: workstreams.reduce((sum, row) => sum + row.tokens, 0),

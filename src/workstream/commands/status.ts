@@ -1,4 +1,4 @@
-import { timestamp } from "../../lib/clock.ts";
+import { startOfUtcDay, utcDay } from "../../lib/clock.ts";
 import type { Workstream } from "../actor.ts";
 import { budgetState, isLimited, usedText } from "../budget.ts";
 import { dashboardRow } from "../dashboard.ts";
@@ -26,7 +26,7 @@ export const status: Command = {
 
 /** What the person whose workstream it is used since midnight UTC, all workstreams and sub-agents together. */
 async function usageToday({ row: { user_id, ws_id }, services }: Workstream): Promise<string> {
-  const since = `${timestamp(services.clock).slice(0, 10)}T00:00:00.000Z`;
+  const since = startOfUtcDay(utcDay(services.clock));
   const whose = user_id === null ? { ws_id } : { user_id };
   const { prompt_tokens, completion_tokens, cost_usd } = await services.store.usage.total({ ...whose, since });
   const cost = cost_usd === 0 ? "" : `, ${cost_usd.toFixed(4)} USD where prices are known`;
