@@ -1,6 +1,6 @@
 import type { JournalEntry, KeptCall } from "../contracts/store.ts";
 import type { FileRecord } from "../contracts/tool.ts";
-import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
+import type { ApprovalItem, DecidedBy, SettlementReason } from "../protocol/approval.ts";
 import type { PlanResolvedEvent, PlanReviewEvent, ToolResultEvent } from "../protocol/event.ts";
 import type { Message, ToolCall, Usage, UserMessage } from "../protocol/message.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
@@ -10,7 +10,7 @@ export interface Decision {
   approved: boolean;
   feedback: string | null;
   decided_by: DecidedBy | null;
-  reason: string | null;
+  reason: SettlementReason | null;
   decided_at: string;
 }
 

@@ -2,6 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { KeptCall, PrivateData } from "../contracts/store.ts";
 import type { ToolContext, ToolOutput } from "../contracts/tool.ts";
 import { cut } from "../lib/cut.ts";
+import type { SettlementReason } from "../protocol/approval.ts";
 import type { Effect, NotificationEvent, ToolResultEvent } from "../protocol/event.ts";
 import type { ToolCall } from "../protocol/message.ts";
 
@@ -16,7 +17,7 @@ export interface CallResult {
 export interface Denial {
   by: string | null;
   feedback: string | null;
-  reason: string | null;
+  reason: SettlementReason | null;
 }
 
 /**
@@ -95,19 +96,26 @@ function settledResult(call: KeptCall, error: string): CallResult {
 
 /** For a call that a person, a deadline or a cancel refused. */
 export function denialResult(call: KeptCall, denial: Denial): CallResult {
-  const who = denial.by ?? "nobody in time";
-  const what =
-    denial.reason === "expired"
-      ? "Nobody answered the request for approval before it expired"
-      : denial.reason === "unreachable"
-        ? "Nobody who may approve this call could be asked"
-        : denial.reason === "cancelled"
-          ? "The request for approval was cancelled"
-          : denial.feedback === null || denial.feedback === ""
-            ? `${who} denied this call`
-            : `${who} denied this call and said: ${denial.feedback}`;
-  const output = `${what}. It was not run. This is a decision, not a fault: do not try to reach the same end another way; ask what is wanted instead.`;
+  const output = `${denialText(denial)}. It was not run. This is a decision, not a fault: do not try to reach the same end another way; ask what is wanted instead.`;
   return { event: resultEvent(call, { output, is_error: true, effect: "none", denied: true }) };
+}
+
+function denialText({ by, feedback, reason }: Denial): string {
+  switch (reason) {
+    case "expired":
+      return "Nobody answered the request for approval before it expired";
+    case "unreachable":
+      return "Nobody who may approve this call could be asked";
+    case "cancelled":
+      return "The request for approval was cancelled";
+    case "person":
+    case "policy":
+    case "judge":
+    case null: {
+      const denied = `${by ?? "nobody in time"} denied this call`;
+      return feedback === null || feedback === "" ? denied : `${denied} and said: ${feedback}`;
+    }
+  }
 }
 
 /** For a call with side effects that had started when the server stopped. */
