@@ -3,8 +3,8 @@ import type { ChannelPerson, CommandDefinition, Press, SuggestRequest } from "..
 import type { Gateway } from "../gateway.ts";
 import { alwaysButton, grantMenu } from "./always.ts";
 import { approveButtons } from "./approve.ts";
-import { extendBudgetButton } from "./budget.ts";
 import { askAboutCommand, askAboutForm, askCommand } from "./ask.ts";
+import { extendBudgetButton } from "./budget.ts";
 import { tell } from "./common.ts";
 import { denyReasonButton, denyReasonForm } from "./deny_reason.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -33,8 +33,8 @@ const INTERACTIONS: readonly Interaction[] = [
   stopButton,
   stopCommand,
   retryButton,
-  extendBudgetButton,
   retryCommand,
+  extendBudgetButton,
   linkCommand,
   linkButton,
   linkForm,

@@ -64,18 +64,20 @@ export function foldedCard(
 ): CardView {
   const steps = live.tools.length;
   const count = (status: LiveTool["status"]): number => live.tools.filter((tool) => tool.status === status).length;
-  const [failed, denied] = [count("failed"), count("denied")];
   const figures = [
     outcomeWord(outcome),
-    ...(steps === 0
-      ? []
-      : [
-          `${steps} ${steps === 1 ? "step" : "steps"}${failed === 0 ? "" : `, ${failed} failed`}${denied === 0 ? "" : `, ${denied} denied`}`,
-        ]),
+    ...(steps === 0 ? [] : [stepsText(steps, count("failed"), count("denied"))]),
     ...(duration_ms === null ? [] : [durationText(duration_ms)]),
   ];
   const text = footer === null ? `-# ${figures.join(" · ")}` : `-# ${figures.join(" · ")}\n${footer}`;
   return { kind: "card", colour: outcome === "done" ? "neutral" : "grey", blocks: [{ kind: "text", text }], files: [] };
+}
+
+function stepsText(steps: number, failed: number, denied: number): string {
+  const parts = [steps === 1 ? "1 step" : `${steps} steps`];
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (denied > 0) parts.push(`${denied} denied`);
+  return parts.join(", ");
 }
 
 function stateWord(state: WorkstreamState): string {

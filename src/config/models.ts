@@ -71,18 +71,15 @@ export function chooseModels(
 ): ModelChoice {
   const aliases = Object.keys(models);
   const allowed = aliases.length === 0 ? "no model is set" : `allowed are ${listed(aliases, "and")}`;
-  const check = (key: string, alias: string): void => {
-    if (Object.hasOwn(models, alias)) return;
-    problems.push(`${place(["model", key])}: [model] ${key} names the model "${alias}", which is not set; ${allowed}.`);
+  const check = (section: string, key: string, alias: string | null): void => {
+    if (alias === null || Object.hasOwn(models, alias)) return;
+    const named = `[${section}] ${key} names the model "${alias}"`;
+    problems.push(`${place([section, key])}: ${named}, which is not set; ${allowed}.`);
   };
-  if (table.default !== null) check("default", table.default);
-  for (const alias of table.fallback) check("fallback", alias);
-  if (table.agent_model !== null) check("agent_model", table.agent_model);
-  if (judge !== null && !Object.hasOwn(models, judge)) {
-    problems.push(
-      `${place(["approval", "judge"])}: [approval] judge names the model "${judge}", which is not set; ${allowed}.`,
-    );
-  }
+  check("model", "default", table.default);
+  for (const alias of table.fallback) check("model", "fallback", alias);
+  check("model", "agent_model", table.agent_model);
+  check("approval", "judge", judge);
   const usual = Object.hasOwn(models, "default") ? "default" : (aliases[0] ?? null);
   return { default: table.default ?? usual, fallback: table.fallback, agent_model: table.agent_model };
 }

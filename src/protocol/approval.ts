@@ -21,8 +21,8 @@ export interface ApprovalItem {
 }
 
 /**
- * Why a settlement happened; `unreachable`: nobody could be asked; `judge`: a second model found little
- * risk, and the settings let that be enough.
+ * Why a settlement happened; `unreachable`: nobody could be asked; `judge`: a second model found little risk, and the
+ * settings let that be enough.
  */
 export const SETTLEMENT_REASONS = ["person", "expired", "cancelled", "policy", "unreachable", "judge"] as const;
 export type SettlementReason = (typeof SETTLEMENT_REASONS)[number];

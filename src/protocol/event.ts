@@ -1,4 +1,4 @@
-import type { ApprovalItem, DecidedBy, SettlementReason, Assessment } from "./approval.ts";
+import type { ApprovalItem, Assessment, DecidedBy, SettlementReason } from "./approval.ts";
 import type { NotificationDelivery, NotificationTarget } from "./notification.ts";
 import type { Sender, StopReason, ToolCall, Usage } from "./message.ts";
 import type { TurnOutcome, WorkstreamState } from "./workstream.ts";

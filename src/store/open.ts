@@ -1,9 +1,9 @@
 import type { Store } from "../contracts/store.ts";
-import { createBudgets } from "./budgets.ts";
 import { createApprovals } from "./approvals.ts";
 import { createAttachments } from "./attachments.ts";
 import { createAudit } from "./audit.ts";
 import { backupDatabase } from "./backup.ts";
+import { createBudgets } from "./budgets.ts";
 import { createChannels } from "./channels.ts";
 import { openDatabase } from "./database.ts";
 import { createJournal } from "./journal.ts";

@@ -11,8 +11,8 @@ import { AUDIENCE_SERVER, COOKIE_NAME, LoginAnswer, LoginBody, type Scope, Setup
 import { AppError } from "../../protocol/error.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { audit, type HttpContext } from "../context.ts";
-import { credentialsOf } from "../guard.ts";
 import { conflict, forbidden, invalid, rateLimited } from "../failures.ts";
+import { credentialsOf } from "../guard.ts";
 import { openRoute, type Route } from "../route.ts";
 import { isLocalRequest } from "../security.ts";
 
