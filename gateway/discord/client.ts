@@ -1,5 +1,6 @@
 import { Client, DiscordAPIError, Events, GatewayCloseCodes, GatewayIntentBits, Options, Partials } from "discord.js";
 import type { Log } from "../../src/lib/log.ts";
+import { paced } from "./pace.ts";
 
 /** How a connection attempt ended. */
 export type Connection =
@@ -35,7 +36,7 @@ async function logIn(settings: { token: string; api: string }, intents: GatewayI
     intents,
     partials: [Partials.Channel, Partials.Message],
     allowedMentions: { parse: [] },
-    rest: { api: settings.api },
+    rest: { api: settings.api, makeRequest: paced() },
     // What people wrote stays on the platform and on the server; a gateway needs channels and its own membership alone.
     makeCache: Options.cacheWithLimits({
       ...Options.DefaultMakeCacheSettings,
