@@ -111,6 +111,8 @@ export interface Press {
   message: InboundMessage | null;
   /** Options of a command, fields of a form. */
   values: ReadonlyMap<string, string>;
+  /** What was chosen in the menus of a form. */
+  choices: ReadonlyMap<string, readonly string[]>;
   /** What was chosen in a menu. */
   chosen: readonly string[];
   /** A file that came as an option. */

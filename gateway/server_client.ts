@@ -11,6 +11,7 @@ import type {
   RouteBody,
 } from "../src/protocol/channel.ts";
 import type { AttachmentReference } from "../src/protocol/event.ts";
+import type { McpRequestAnswer, McpRequestBody, OpenMcpRequest } from "../src/protocol/mcp_request.ts";
 import type { ServiceBody } from "../src/protocol/notification.ts";
 import { PATHS, pathOf } from "../src/protocol/paths.ts";
 import type {
@@ -105,6 +106,11 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
     /** Without an actor only to reject. */
     plan: (actor: Actor | undefined, ws_id: string, feedback: string, review_id: string) =>
       call<unknown>("POST", pathOf(PATHS.plan, { ws_id }), { actor, json: { feedback, review_id } }),
+    mcpRequest: (actor: Actor, ws_id: string, request_id: string) =>
+      call<OpenMcpRequest>("GET", pathOf(PATHS.mcp_request, { ws_id, request_id }), { actor }),
+    /** Without an actor only to say no. */
+    answerMcpRequest: (actor: Actor | undefined, ws_id: string, request_id: string, json: McpRequestBody) =>
+      call<McpRequestAnswer>("POST", pathOf(PATHS.mcp_request, { ws_id, request_id }), { actor, json }),
     cancel: (actor: Actor, ws_id: string) =>
       call<CancelAnswer>("POST", pathOf(PATHS.cancel, { ws_id }), { actor, json: {}, repeatable: true }),
     rewind: (actor: Actor, ws_id: string, turns: number) =>

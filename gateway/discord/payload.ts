@@ -1,6 +1,6 @@
 import { ButtonStyle, ComponentType, MessageFlags } from "discord.js";
 import type { APIComponentInContainer, APIButtonComponent, APIMessageTopLevelComponent, RawFile } from "discord.js";
-import type { Block, Button, CardView, Colour, Form, View, ViewFile } from "../render/view.ts";
+import type { Block, Button, CardView, Colour, Form, FormField, View, ViewFile } from "../render/view.ts";
 
 /** What a request carries: JSON and files. */
 export interface Payload {
@@ -51,17 +51,34 @@ export function formPayload(form: Form): Record<string, unknown> {
       type: ComponentType.Label,
       label: field.label,
       ...(field.hint === undefined ? {} : { description: field.hint }),
-      component: {
+      component: fieldPayload(field),
+    })),
+  };
+}
+
+function fieldPayload(field: FormField): Record<string, unknown> {
+  const { id: custom_id, required } = field;
+  switch (field.kind) {
+    case "text":
+      return {
         type: ComponentType.TextInput,
-        custom_id: field.id,
+        custom_id,
         style: field.long ? 2 : 1,
-        required: field.required,
+        required,
         max_length: field.length_max,
         ...(field.placeholder === undefined ? {} : { placeholder: field.placeholder }),
         ...(field.value === undefined ? {} : { value: field.value }),
-      },
-    })),
-  };
+      };
+    case "choice":
+      return {
+        type: ComponentType.StringSelect,
+        custom_id,
+        required,
+        options: field.choices.map(({ value, label, chosen }) => ({ value, label, default: chosen })),
+        min_values: field.chosen_min,
+        max_values: Math.max(1, field.chosen_max),
+      };
+  }
 }
 
 function mentionsOf(view: View): Record<string, unknown> {

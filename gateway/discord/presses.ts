@@ -42,6 +42,7 @@ interface Pressed {
   message_id: string | null;
   target: APIMessage | null;
   values: Map<string, string>;
+  choices: Map<string, string[]>;
   chosen: string[];
   file: InboundAttachment | null;
 }
@@ -51,13 +52,14 @@ export function pressOf(dependencies: PressDependencies, raw: APIInteraction, pl
   const pressed = readInteraction(raw);
   const user = raw.member?.user ?? raw.user;
   if (pressed === null || user === undefined) return null;
-  const { kind, id, message_id, target, values, chosen, file } = pressed;
+  const { kind, id, message_id, target, values, choices, chosen, file } = pressed;
   return {
     kind,
     id,
     message_id,
     message: target === null ? null : inboundMessage(dependencies, target, place),
     values,
+    choices,
     chosen,
     file,
     place,
@@ -87,7 +89,9 @@ export function suggestRequestOf(
 }
 
 function readInteraction(raw: APIInteraction): Pressed | null {
-  const nothing = { message_id: null, target: null, values: new Map<string, string>(), chosen: [], file: null };
+  const values = new Map<string, string>();
+  const choices = new Map<string, string[]>();
+  const nothing = { message_id: null, target: null, values, choices, chosen: [], file: null };
   switch (raw.type) {
     case InteractionType.MessageComponent: {
       const about = { ...nothing, id: raw.data.custom_id, message_id: raw.message.id };
@@ -102,7 +106,7 @@ function readInteraction(raw: APIInteraction): Pressed | null {
         kind: "form",
         id: raw.data.custom_id,
         message_id: raw.message?.id ?? null,
-        values: fieldsOf(raw.data.components),
+        ...fieldsOf(raw.data.components),
       };
     case InteractionType.ApplicationCommand: {
       if (raw.data.type === ApplicationCommandType.Message) {
@@ -139,18 +143,22 @@ function flattenCommand(
   return { name: `${name} ${first.name}`, options: first.options ?? [] };
 }
 
-/** Text fields of a form, wherever they stand in it. */
-function fieldsOf(components: unknown): Map<string, string> {
-  const fields = new Map<string, string>();
-  const walk = (value: unknown): void => {
-    if (Array.isArray(value)) for (const inner of value) walk(inner);
-    if (typeof value !== "object" || value === null) return;
-    if ("custom_id" in value && "value" in value) fields.set(String(value.custom_id), String(value.value));
-    if ("component" in value) walk(value.component);
-    if ("components" in value) walk(value.components);
+/** Fields of a form, wherever they stand in it. */
+function fieldsOf(components: unknown): Pick<Pressed, "values" | "choices"> {
+  const values = new Map<string, string>();
+  const choices = new Map<string, string[]>();
+  const walk = (part: unknown): void => {
+    if (Array.isArray(part)) for (const inner of part) walk(inner);
+    if (typeof part !== "object" || part === null) return;
+    if ("custom_id" in part && "value" in part) values.set(String(part.custom_id), String(part.value));
+    if ("custom_id" in part && "values" in part && Array.isArray(part.values)) {
+      choices.set(String(part.custom_id), part.values.map(String));
+    }
+    if ("component" in part) walk(part.component);
+    if ("components" in part) walk(part.components);
   };
   walk(components);
-  return fields;
+  return { values, choices };
 }
 
 /** An interaction's token. Using it late or twice is logged and answers false. */

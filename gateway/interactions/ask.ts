@@ -43,6 +43,7 @@ export const askAboutCommand = interaction({
         {
           id: "question",
           label: "What do you want to know?",
+          kind: "text",
           long: true,
           required: true,
           length_max: QUESTION_LENGTH_MAX,

@@ -17,6 +17,7 @@ export const denyReasonButton = interaction({
           id: "reason",
           label: "What should be done instead?",
           hint: "The agent reads this.",
+          kind: "text",
           long: true,
           required: true,
           length_max: REASON_LENGTH_MAX,

@@ -13,6 +13,7 @@ import { grantsCommand } from "./grants.ts";
 import { helpCommand } from "./help.ts";
 import type { Interaction } from "./interaction.ts";
 import { linkButton, linkCommand, linkForm, unlinkCommand } from "./link.ts";
+import { mcpButtons, mcpFillButton, mcpFilledForm, mcpLinkButton } from "./mcp_request.ts";
 import { memoryCommand } from "./memory.ts";
 import { planButtons, planChangesButton, planChangesForm } from "./plan.ts";
 import { retryButton, retryCommand } from "./retry.ts";
@@ -30,6 +31,10 @@ const INTERACTIONS: readonly Interaction[] = [
   planButtons,
   planChangesButton,
   planChangesForm,
+  mcpButtons,
+  mcpLinkButton,
+  mcpFillButton,
+  mcpFilledForm,
   stopButton,
   stopCommand,
   retryButton,

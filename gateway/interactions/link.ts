@@ -13,6 +13,7 @@ const LINK_FORM: Form = {
       label: "API token",
       hint: "From whoever runs this bot. Nobody here sees it.",
       placeholder: "ts_…",
+      kind: "text",
       long: false,
       required: true,
       length_max: 256,

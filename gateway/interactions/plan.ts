@@ -26,6 +26,7 @@ export const planChangesButton = interaction({
         {
           id: "changes",
           label: "What should be different?",
+          kind: "text",
           long: true,
           required: true,
           length_max: CHANGES_LENGTH_MAX,

@@ -57,7 +57,14 @@ export const inviteButton = interaction({
       id: `invite_form:${subject}`,
       title: "Invite someone to speak here",
       fields: [
-        { id: "who", label: "Their account name or Discord user id", long: false, required: true, length_max: 64 },
+        {
+          id: "who",
+          label: "Their account name or Discord user id",
+          kind: "text",
+          long: false,
+          required: true,
+          length_max: 64,
+        },
       ],
     }),
 });

@@ -1,4 +1,14 @@
 import type { ChannelFrame } from "../../src/protocol/channel.ts";
+import type {
+  ApprovalResolvedEvent,
+  ApproveRequestEvent,
+  McpRequestEvent,
+  McpRequestResolvedEvent,
+  PlanResolvedEvent,
+  PlanReviewEvent,
+  RiskAssessedEvent,
+  ToolResultEvent,
+} from "../../src/protocol/event.ts";
 import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import { growAnswer, onAnswerPiece, onAssistant } from "./answer.ts";
 import { onApprovalResolved, onApproveRequest, onRiskAssessed } from "./approvals.ts";
@@ -6,6 +16,7 @@ import { onAside, onError } from "./asides.ts";
 import { onTurnEnded } from "./ending.ts";
 import { onClosed, onRenamed } from "./lifecycle.ts";
 import { onQueue, onToolInfo, onToolOutput, onToolResult, onToolStarted, showLive } from "./live_card.ts";
+import { endMcpRequests, onMcpRequest, onMcpRequestResolved } from "./mcp_requests.ts";
 import { onUserTurn } from "./question.ts";
 import { onPlanResolved, onPlanReview } from "./reviews.ts";
 import type { Scene } from "./scene.ts";
@@ -32,17 +43,15 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
     case "tool_output_chunk":
       return onToolOutput(scene, event);
     case "tool_result":
-      return onToolResult(scene, frame, event);
+      return onCallEnded(scene, frame, event);
     case "approve_request":
-      return onApproveRequest(scene, frame, event);
     case "approval_resolved":
-      return onApprovalResolved(scene, frame, event);
     case "risk_assessed":
-      return onRiskAssessed(scene, event);
     case "plan_review":
-      return onPlanReview(scene, frame, event);
     case "plan_resolved":
-      return onPlanResolved(scene, frame, event);
+    case "mcp_request":
+    case "mcp_request_resolved":
+      return presentQuestion(scene, frame, event);
     case "message_queued":
     case "message_withdrawn":
       return onQueue(scene, event);
@@ -78,6 +87,40 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
     default:
       return event satisfies never;
   }
+}
+
+type QuestionEvent =
+  | ApproveRequestEvent
+  | ApprovalResolvedEvent
+  | RiskAssessedEvent
+  | PlanReviewEvent
+  | PlanResolvedEvent
+  | McpRequestEvent
+  | McpRequestResolvedEvent;
+
+/** What people are asked, and how that ended. */
+function presentQuestion(scene: Scene, frame: ChannelFrame, event: QuestionEvent): Promise<void> {
+  switch (event.type) {
+    case "approve_request":
+      return onApproveRequest(scene, frame, event);
+    case "approval_resolved":
+      return onApprovalResolved(scene, frame, event);
+    case "risk_assessed":
+      return onRiskAssessed(scene, event);
+    case "plan_review":
+      return onPlanReview(scene, frame, event);
+    case "plan_resolved":
+      return onPlanResolved(scene, frame, event);
+    case "mcp_request":
+      return onMcpRequest(scene, frame, event);
+    case "mcp_request_resolved":
+      return onMcpRequestResolved(scene, frame, event);
+  }
+}
+
+function onCallEnded(scene: Scene, frame: ChannelFrame, event: ToolResultEvent): Promise<void> {
+  onToolResult(scene, frame, event);
+  return endMcpRequests(scene, event);
 }
 
 function onStateChange(scene: Scene, state: WorkstreamState): void {

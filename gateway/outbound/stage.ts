@@ -5,6 +5,7 @@ import { showApproval } from "./approvals.ts";
 import { createDelivery, DeliveryUnavailable, PlaceGone } from "./delivery.ts";
 import { closeForGonePlace } from "./lifecycle.ts";
 import { reveal } from "./live_card.ts";
+import { showMcpRequest } from "./mcp_requests.ts";
 import { present, presentProgress } from "./present.ts";
 import { showReview } from "./reviews.ts";
 import type { Scene } from "./scene.ts";
@@ -239,7 +240,7 @@ class PlaceStage implements Stage {
 
 /** A question that this stage does not know, or the answer to one that it shows as open. */
 function concernsOpenQuestion(scene: Scene, { event }: ChannelFrame): boolean {
-  const { cycles, reviews } = scene.turn ?? { cycles: null, reviews: null };
+  const { cycles, reviews, mcp_requests } = scene.turn ?? { cycles: null, reviews: null, mcp_requests: null };
   switch (event.type) {
     case "approve_request":
       return cycles?.has(event.cycle_id) !== true;
@@ -251,6 +252,14 @@ function concernsOpenQuestion(scene: Scene, { event }: ChannelFrame): boolean {
     }
     case "plan_resolved":
       return reviews?.get(event.review_id)?.decision === null;
+    case "mcp_request":
+      return mcp_requests?.has(event.request_id) !== true;
+    case "mcp_request_resolved":
+      return mcp_requests?.get(event.request_id)?.decision === null;
+    case "tool_result":
+      return [...(mcp_requests?.values() ?? [])].some(
+        ({ call_id, decision }) => call_id === event.call_id && decision === null,
+      );
     default:
       return false;
   }
@@ -262,4 +271,5 @@ async function showAgain(scene: Scene, message_id: string): Promise<void> {
   const [what = "", id = ""] = shows.split(":");
   if (what === "card") await showApproval(scene, id);
   else if (what === "review") await showReview(scene, id);
+  else if (what === "mcp") await showMcpRequest(scene, id);
 }

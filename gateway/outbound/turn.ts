@@ -1,8 +1,10 @@
 import type { ApprovalItem, Assessment } from "../../src/protocol/approval.ts";
 import type { StatusEvent } from "../../src/protocol/event.ts";
+import type { McpRequest } from "../../src/protocol/mcp_request.ts";
 import type { WorkstreamState } from "../../src/protocol/workstream.ts";
 import type { ApprovalCardState, CallDecision } from "../render/approval.ts";
 import type { LiveCardState, LiveTool } from "../render/live.ts";
+import type { McpDecision } from "../render/mcp_request.ts";
 import type { PlanDecision } from "../render/plan.ts";
 import type { Delivery } from "./delivery.ts";
 
@@ -31,6 +33,7 @@ export interface Turn {
   live_since: number | null;
   cycles: Map<string, Cycle>;
   reviews: Map<string, Review>;
+  mcp_requests: Map<string, AskedByServer>;
 }
 
 /** Something that waits for a person. */
@@ -46,6 +49,15 @@ export interface Review extends Question {
   content: string;
   round: number;
   decision: PlanDecision | null;
+}
+
+/** What an MCP server wants of people in this turn. */
+export interface AskedByServer extends Question {
+  /** The call that runs at the server. */
+  call_id: string;
+  server: string;
+  request: McpRequest;
+  decision: McpDecision | null;
 }
 
 /** An approval of this turn. */
@@ -80,6 +92,7 @@ export function newTurn(seq: number): Turn {
     live_since: null,
     cycles: new Map(),
     reviews: new Map(),
+    mcp_requests: new Map(),
   };
 }
 

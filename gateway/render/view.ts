@@ -77,18 +77,18 @@ export interface CardView {
 export type View = TextView | CardView;
 
 /** One field of a form. */
-export interface FormField {
+export type FormField = {
   id: string;
   /** At most 45 characters. */
   label: string;
   /** At most 100 characters. */
   hint?: string;
-  placeholder?: string;
-  value?: string;
-  long: boolean;
   required: boolean;
-  length_max: number;
-}
+} & (
+  | { kind: "text"; placeholder?: string; value?: string; long: boolean; length_max: number }
+  /** At most 25 choices. */
+  | { kind: "choice"; choices: (Choice & { chosen: boolean })[]; chosen_min: number; chosen_max: number }
+);
 
 /** A form that opens over the conversation. */
 export interface Form {

@@ -1,27 +1,26 @@
 import type { ModelRequest, ModelSettings } from "../contracts/provider.ts";
+import type { Question } from "../contracts/tool.ts";
+import type { McpSamplingMessage } from "../protocol/mcp_request.ts";
+import type { Message } from "../protocol/message.ts";
 import { callModels, type ModelCallDependencies, type ModelCallResult } from "./model_call.ts";
-
-/** A question beside the conversation: without tools, and without what was said. */
-export interface Question {
-  system: string;
-  prompt: string;
-  /** Tokens. A model that can give less is asked for less. */
-  max_output_tokens: number;
-}
 
 const NOBODY = { content: () => {}, reasoning: () => {}, info: () => {}, restarted: () => {} };
 
-/** Asks the models of a chain until one answers. Rejects only when the signal is aborted. */
+/**
+ * Asks the models of a chain until one answers: without tools, and without what was said in the conversation. Rejects
+ * only when the signal is aborted.
+ */
 export function ask(
   chain: readonly ModelSettings[],
-  { system, prompt, max_output_tokens }: Question,
+  { system, earlier = [], prompt, max_output_tokens }: Question,
   signal: AbortSignal,
   dependencies: ModelCallDependencies,
 ): Promise<ModelCallResult> {
+  const messages = [...earlier, { role: "user" as const, text: prompt }].map(messageOf);
   const request = (settings: ModelSettings): ModelRequest => ({
     settings,
     system,
-    messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
+    messages,
     tools: [],
     deferred_tools: [],
     native_web_search: false,
@@ -29,6 +28,10 @@ export function ask(
     loadAttachment: () => Promise.resolve(null),
   });
   return callModels(chain, request, NOBODY, signal, dependencies);
+}
+
+function messageOf({ role, text }: McpSamplingMessage): Message {
+  return role === "user" ? { role, content: [{ type: "text", text }] } : { role, content: text, tool_calls: [] };
 }
 
 /** The text of a whole answer; null when there was none, or only a part of one. */

@@ -1,7 +1,13 @@
 import type { JournalEntry, KeptCall } from "../contracts/store.ts";
 import type { FileRecord } from "../contracts/tool.ts";
 import type { ApprovalItem, DecidedBy, SettlementReason } from "../protocol/approval.ts";
-import type { PlanResolvedEvent, PlanReviewEvent, ToolResultEvent } from "../protocol/event.ts";
+import type {
+  McpRequestEvent,
+  McpRequestResolvedEvent,
+  PlanResolvedEvent,
+  PlanReviewEvent,
+  ToolResultEvent,
+} from "../protocol/event.ts";
 import type { Message, ToolCall, Usage, UserMessage } from "../protocol/message.ts";
 import type { TurnOutcome } from "../protocol/workstream.ts";
 
@@ -85,6 +91,10 @@ export interface Conversation {
   open_reviews: Map<string, JournalEntry & { event: PlanReviewEvent }>;
   /** Answers of the open turn's reviews, by `<call_id>:<round>`. */
   settled_reviews: Map<string, PlanResolvedEvent>;
+  /** What MCP servers want of people: the entries that ask. Each ends with its answer, or with its call. */
+  open_mcp_requests: Map<string, JournalEntry & { event: McpRequestEvent }>;
+  /** Answers to those of the open turn. */
+  settled_mcp_requests: Map<string, McpRequestResolvedEvent>;
   call_ids: Set<string>;
   tool_calls: number;
   /** Whether the last turn, when it has ended well, is followed by the search for a title, if there is none yet. */
@@ -126,6 +136,8 @@ export function emptyConversation(ws_id: string): Conversation {
     counted: { tokens: 0, messages: 0 },
     open_reviews: new Map(),
     settled_reviews: new Map(),
+    open_mcp_requests: new Map(),
+    settled_mcp_requests: new Map(),
     call_ids: new Set(),
     tool_calls: 0,
     title_due: false,

@@ -4,6 +4,7 @@ import type {
   ApprovalResolvedEvent,
   AttachmentReference,
   CompactionEvent,
+  McpRequestResolvedEvent,
   PlanResolvedEvent,
   ToolResultEvent,
   UserTurnEvent,
@@ -53,6 +54,12 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
     case "plan_resolved":
       applyReviewAnswer(conversation, event);
       return;
+    case "mcp_request":
+      conversation.open_mcp_requests.set(event.request_id, { ...entry, event });
+      return;
+    case "mcp_request_resolved":
+      applyMcpAnswer(conversation, event);
+      return;
     case "compaction":
       applyCompaction(conversation, entry, event);
       return;
@@ -63,8 +70,7 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
       conversation.ended = endOf(conversation.turn, entry, event.outcome);
       conversation.turn = null;
       conversation.title_due &&= event.outcome === "done";
-      conversation.open_reviews.clear();
-      conversation.settled_reviews.clear();
+      forgetQuestions(conversation);
       return;
     case "info":
       if (entry.private?.tell_when_done !== undefined) {
@@ -77,6 +83,13 @@ export function applyEntry(conversation: Conversation, entry: JournalEntry): voi
     case "error":
       return;
   }
+}
+
+function forgetQuestions(conversation: Conversation): void {
+  conversation.open_reviews.clear();
+  conversation.settled_reviews.clear();
+  conversation.open_mcp_requests.clear();
+  conversation.settled_mcp_requests.clear();
 }
 
 function endOf(turn: TurnProgress | null, { seq, at }: JournalEntry, outcome: TurnOutcome): Conversation["ended"] {
@@ -225,10 +238,18 @@ function applyReviewAnswer(conversation: Conversation, event: PlanResolvedEvent)
   conversation.settled_reviews.set(`${review.event.call_id}:${review.event.round}`, event);
 }
 
+function applyMcpAnswer(conversation: Conversation, event: McpRequestResolvedEvent): void {
+  conversation.open_mcp_requests.delete(event.request_id);
+  conversation.settled_mcp_requests.set(event.request_id, event);
+}
+
 function applyResult(conversation: Conversation, entry: JournalEntry, event: ToolResultEvent): void {
   const { turn } = conversation;
   for (const file of entry.private?.files ?? []) conversation.files.set(file.real_path, file);
   for (const name of entry.private?.expanded_tools ?? []) conversation.expanded_tools.add(name);
+  for (const [request_id, asked] of conversation.open_mcp_requests) {
+    if (asked.event.call_id === event.call_id) conversation.open_mcp_requests.delete(request_id);
+  }
   if (turn === null) return;
   for (const [model_alias, usage] of Object.entries(entry.private?.usage ?? {})) {
     if (turn.usage !== null) addUsage(turn.usage.by_model, model_alias, usage);

@@ -1,5 +1,6 @@
 import type { ApprovalItem, DecidedBy, GrantScope } from "../protocol/approval.ts";
 import type { AttachmentReference, ChildFrame, EphemeralEvent, GlobalEvent, KeptEvent } from "../protocol/event.ts";
+import type { McpRequestBody, OpenMcpRequest } from "../protocol/mcp_request.ts";
 import type { Sender } from "../protocol/message.ts";
 import type { CancelAnswer, SendAnswer, WorkstreamKind, WorkstreamState } from "../protocol/workstream.ts";
 import type { WorkstreamRow } from "./store.ts";
@@ -95,6 +96,14 @@ export type PlanResult =
   | { ok: true; review_id: string }
   | { ok: false; reason: "nothing_pending" | "settled"; error: string; decided_by: DecidedBy | null };
 
+export type McpRequestResult =
+  /** Not `done`: the server gets nothing yet, since more follows or required fields, `missing`, have no value. */
+  | { ok: true; request_id: string; done: boolean; missing: string[] }
+  | { ok: false; reason: "nothing_pending"; error: string }
+  | { ok: false; reason: "settled"; error: string; decided_by: DecidedBy | null }
+  /** A value that its field does not take. */
+  | { ok: false; reason: "invalid"; error: string };
+
 /** What a stream starts with, besides what is replayed. */
 export interface LiveSnapshot {
   state: WorkstreamState;
@@ -147,6 +156,13 @@ export interface Engine {
     ws_id: string,
     request: { feedback: string; review_id: string | null; decided_by: DecidedBy | null },
   ): Promise<PlanResult>;
+  /** What an MCP server waits for here or in a sub-agent; null when it does not wait any more. */
+  mcpRequest(ws_id: string, request_id: string): Promise<OpenMcpRequest | null>;
+  answerMcpRequest(
+    ws_id: string,
+    request_id: string,
+    answer: McpRequestBody & { decided_by: DecidedBy | null },
+  ): Promise<McpRequestResult>;
   cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure>;
   /** Takes the last `turns` turns out of the conversation. Not while a turn runs. */
   rewind(ws_id: string, turns: number): Promise<{ ok: true; turns: number } | EngineFailure>;

@@ -1,5 +1,6 @@
 import type { AttachmentReference, Effect } from "../protocol/event.ts";
 import type { JsonObject, JsonValue } from "../protocol/json.ts";
+import type { McpAction, McpRequest, McpSamplingMessage } from "../protocol/mcp_request.ts";
 import type { UsageByModel } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
@@ -80,9 +81,32 @@ export interface PrepareContext {
   sandbox: { name: string } | null;
 }
 
+/** A question to the model beside the conversation. */
+export interface Question {
+  system: string;
+  /** What was said before the prompt, where that is not nothing. */
+  earlier?: readonly McpSamplingMessage[];
+  prompt: string;
+  /** Tokens. A model that can give less is asked for less. */
+  max_output_tokens: number;
+  /** An answer that the token limit cut is worth having too. */
+  partial?: boolean;
+}
+
+/** `model` is the alias of the one that answered. */
+export type QuestionAnswer = { ok: true; text: string; model: string; whole: boolean } | { ok: false; error: string };
+
+/** What people answered to an MCP server. `content` is of an accepted form alone. */
+export interface McpRequestReply {
+  action: McpAction;
+  content: JsonObject;
+}
+
 /** All that a running tool may touch. */
 export interface ToolContext extends PrepareContext {
   call_id: string;
+  /** The workstream that people see: its own id, or that of a sub-agent's topmost parent. */
+  root_ws_id: string;
   signal: AbortSignal;
   log: Log;
   /** Seconds; the tool's own parameter may ask for less or more within its limits. */
@@ -100,15 +124,13 @@ export interface ToolContext extends PrepareContext {
     about: { filename: string; media_type: string; width?: number; height?: number },
   ): Promise<AttachmentReference>;
   /** One question to the model without tools and without the conversation. */
-  ask(question: {
-    system: string;
-    prompt: string;
-    max_output_tokens: number;
-  }): Promise<{ ok: true; text: string } | { ok: false; error: string }>;
+  ask(question: Question): Promise<QuestionAnswer>;
   /** Runs a sub-agent to its end: a child workstream with its own journal. */
   delegate(request: DelegateRequest): Promise<DelegateResult>;
   /** Puts a text before a person; resolves when one has answered. */
   review(request: { content: string; round: number }): Promise<ReviewAnswer>;
+  /** Puts what an MCP server wants before people; resolves with what they answer. */
+  askPeople(server: string, request: McpRequest, signal: AbortSignal): Promise<McpRequestReply>;
   /** Sends a notification through a gateway. */
   deliver(request: { target: NotificationTarget; message: string; title?: string }): Promise<DeliverResult>;
   /** Looks tools up among those that are deferred. */

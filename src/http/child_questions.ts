@@ -10,6 +10,8 @@ const QUESTION_TYPES: ReadonlySet<KeptEvent["type"]> = new Set([
   "risk_assessed",
   "plan_review",
   "plan_resolved",
+  "mcp_request",
+  "mcp_request_resolved",
 ]);
 
 /**

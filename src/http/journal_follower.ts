@@ -147,9 +147,12 @@ function startsText(event: Frame["event"] | EphemeralEvent): boolean {
   return event.type === "thinking_start" || event.type === "stream_restart" || event.type === "assistant";
 }
 
+/** What waits for a person. */
+const ASKS: ReadonlySet<Frame["event"]["type"]> = new Set(["approve_request", "plan_review", "mcp_request"]);
+
 /** A sub-agent's step is in no journal that is replayed here. What still waits for a person is in the snapshot. */
 function isChildStep({ child, event }: Frame): boolean {
-  return child !== null && event.type !== "approve_request" && event.type !== "plan_review";
+  return child !== null && !ASKS.has(event.type);
 }
 
 /** Text whose finished entry was replayed is not shown again as running. */

@@ -20,6 +20,7 @@ const GATEWAY_TOO = new Set([
   "GET /v1/api/workstreams/{ws_id}/history",
   "POST /v1/api/workstreams/{ws_id}/approve",
   "POST /v1/api/workstreams/{ws_id}/plan",
+  "POST /v1/api/workstreams/{ws_id}/mcp_requests/{request_id}",
   "POST /v1/api/workstreams/{ws_id}/close",
   "POST /v1/api/workstreams/new",
 ]);

@@ -7,8 +7,8 @@ const SUITE = fileURLToPath(
 );
 const CLIENT = fileURLToPath(new URL("../../test/support/mcp/conformance_client.ts", import.meta.url));
 
-/** What this client declares. Elicitation, sampling and authorization it does not. */
-const SCENARIOS = ["initialize", "tools_call", "sse-retry"];
+/** What this client declares. */
+const SCENARIOS = ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"];
 
 test.each(SCENARIOS)(
   "the official conformance suite is passed: %s",

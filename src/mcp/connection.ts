@@ -2,6 +2,7 @@ import type { RefreshReport } from "../contracts/external_tools.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import { Asking } from "./asking.ts";
 import { connectProblem, failureOf, type Outcome } from "./outcome.ts";
 import { Refresher } from "./refresher.ts";
 import { openSession, type Session } from "./session.ts";
@@ -19,6 +20,8 @@ const STEADY_MS = 60_000;
  */
 export class Connection {
   readonly name: string;
+  /** The calls that run, and what the server asks people meanwhile. */
+  readonly asking: Asking;
   readonly #settings: ServerSettings;
   readonly #dependencies: McpDependencies;
   readonly #log: Log;
@@ -41,6 +44,7 @@ export class Connection {
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#log = dependencies.log.child({ server: name });
+    this.asking = new Asking(name, dependencies.redact, this.#log);
     this.#onChange = onChange;
     this.#refresher = new Refresher({
       debounce_ms: dependencies.limits.debounce_ms,
@@ -174,6 +178,7 @@ export class Connection {
       session = await openSession(
         this.#settings,
         { toolsChanged: () => this.#refresher.soon(), trouble: (error) => this.#onTrouble(session, error) },
+        this.asking,
         this.#dependencies,
         this.#log,
         this.#stop.signal,

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { Connection } from "./connection.ts";
 import { failedRequest, unavailable } from "./failed_request.ts";
+import { Patience, UNLIMITED_MS } from "./patience.ts";
 import { toolOutput } from "./result.ts";
 
 /** However much progress a server reports, a call ends. */
@@ -76,16 +77,27 @@ function readPlan(plan: JsonValue): CallPlan {
 
 async function callTool(plan: CallPlan, connection: Connection, context: ToolContext): Promise<ToolOutput> {
   const params = { name: plan.tool, arguments: plan.args };
-  const outcome = await connection.request("tools/call", params, {
-    signal: context.signal,
-    timeout: context.timeout_s * 1000,
-    resetTimeoutOnProgress: true,
-    maxTotalTimeout: Math.max(CALL_TOTAL_MS_MAX, context.timeout_s * 1000),
-    onprogress: (progress) => context.emit(progressLine(progress)),
-  });
-  context.signal.throwIfAborted();
-  if (outcome.status === "answered") return toolOutput(outcome.result, context);
-  return failedRequest(plan.server, plan.tool, outcome, context.timeout_s);
+  const timeout_ms = context.timeout_s * 1000;
+  const limits = { timeout_ms, total_ms: Math.max(CALL_TOTAL_MS_MAX, timeout_ms) };
+  const patience = new Patience(context.signal, limits, () => context.clock.now());
+  try {
+    const outcome = await connection.asking.whileCalling(context, patience, () =>
+      connection.request("tools/call", params, {
+        signal: patience.signal,
+        timeout: UNLIMITED_MS,
+        onprogress(progress) {
+          patience.progress();
+          context.emit(progressLine(progress));
+        },
+      }),
+    );
+    context.signal.throwIfAborted();
+    if (outcome.status === "answered") return await toolOutput(outcome.result, context);
+    const told = patience.timed_out ? ({ status: "timed_out" } as const) : outcome;
+    return failedRequest(plan.server, plan.tool, told, context.timeout_s);
+  } finally {
+    patience.end();
+  }
 }
 
 function progressLine({ progress, total, message }: Progress): string {

@@ -5,6 +5,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Log } from "../lib/log.ts";
 import { isJsonObject, type JsonObject } from "../protocol/json.ts";
+import type { Asking } from "./asking.ts";
 import { httpTransport } from "./http_transport.ts";
 import type { McpDependencies, ServerSettings } from "./settings.ts";
 import { StdioTransport } from "./stdio_transport.ts";
@@ -119,6 +120,7 @@ async function within(work: Promise<unknown>, limit_ms: number): Promise<void> {
 export async function openSession(
   settings: ServerSettings,
   listener: SessionListener,
+  asking: Asking,
   dependencies: McpDependencies,
   log: Log,
   signal: AbortSignal,
@@ -130,7 +132,17 @@ export async function openSession(
   const { workspace_root, version, limits } = dependencies;
   const client = new SdkClient(
     { name: "turnstone", version },
-    { capabilities: workspace_root === null ? {} : { roots: { listChanged: false } } },
+    {
+      capabilities: {
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        sampling: {},
+        ...(workspace_root === null ? {} : { roots: { listChanged: false } }),
+      },
+    },
+  );
+  client.setRequestHandler(types.ElicitRequestSchema, ({ params }, { signal: own }) => asking.elicit(params, own));
+  client.setRequestHandler(types.CreateMessageRequestSchema, ({ params }, { signal: own }) =>
+    asking.sample(params, own),
   );
   if (workspace_root !== null) {
     const roots = [{ uri: pathToFileURL(workspace_root).href, name: "workspace" }];

@@ -34,10 +34,10 @@ export async function executeCall(
 ): Promise<CallResult> {
   const tool = catalog.find(call.name)?.tool;
   if (call.error !== undefined) return settledResult(call, call.error);
+  if (resumed && tool?.resume === undefined && call.effect === "side_effect") return unknownOutcome(call);
   if (tool === undefined || call.plan === undefined) {
     return settledResult(call, `The tool ${call.name} is no longer available; the call was not run.`);
   }
-  if (resumed && tool.resume === undefined && call.effect === "side_effect") return unknownOutcome(call);
   try {
     const output = await (resumed && tool.resume !== undefined
       ? tool.resume(call.plan, context)

@@ -1,4 +1,5 @@
 import type { ApprovalItem, Assessment, DecidedBy, SettlementReason } from "./approval.ts";
+import type { McpAction, McpRequest } from "./mcp_request.ts";
 import type { NotificationDelivery, NotificationTarget } from "./notification.ts";
 import type { Sender, StopReason, ToolCall, Usage } from "./message.ts";
 import type { TurnOutcome, WorkstreamState } from "./workstream.ts";
@@ -106,6 +107,25 @@ export interface PlanResolvedEvent {
   reason?: SettlementReason;
 }
 
+/** An MCP server wants something of people; it waits until that is resolved or its call has a result. */
+export interface McpRequestEvent {
+  type: "mcp_request";
+  request_id: string;
+  /** The call that runs at the server. */
+  call_id: string;
+  server: string;
+  request: McpRequest;
+}
+
+/** What people filled in stays between them and the server. */
+export interface McpRequestResolvedEvent {
+  type: "mcp_request_resolved";
+  request_id: string;
+  action: McpAction;
+  decided_by: DecidedBy | null;
+  reason: SettlementReason;
+}
+
 export interface NotificationEvent {
   type: "notification";
   notification_id: string;
@@ -192,6 +212,8 @@ export type KeptEvent =
   | ToolResultEvent
   | PlanReviewEvent
   | PlanResolvedEvent
+  | McpRequestEvent
+  | McpRequestResolvedEvent
   | NotificationEvent
   | StatusEvent
   | CompactionEvent
@@ -255,6 +277,8 @@ export const KEPT_EVENT_TYPES = {
   tool_result: true,
   plan_review: true,
   plan_resolved: true,
+  mcp_request: true,
+  mcp_request_resolved: true,
   notification: true,
   status: true,
   compaction: true,

@@ -22,6 +22,7 @@ export const PATHS = {
   send_withdraw: "/v1/api/workstreams/:ws_id/send/:msg_id",
   approve: "/v1/api/workstreams/:ws_id/approve",
   plan: "/v1/api/workstreams/:ws_id/plan",
+  mcp_request: "/v1/api/workstreams/:ws_id/mcp_requests/:request_id",
   cancel: "/v1/api/workstreams/:ws_id/cancel",
   rewind: "/v1/api/workstreams/:ws_id/rewind",
   retry: "/v1/api/workstreams/:ws_id/retry",

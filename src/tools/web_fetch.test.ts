@@ -18,7 +18,7 @@ beforeEach(async () => {
   page = (response) => respond(response, "text/html", "<title>Widgets</title><p>A widget costs 42.</p>");
   site = await startWebServer("public", (_request, response) => page(response));
   asked = [];
-  answer = { ok: true, text: "42" };
+  answer = { ok: true, text: "42", model: "m", whole: true };
   bench = toolBench({
     ask: (question) => {
       asked.push(question);
@@ -69,16 +69,16 @@ test("thoughts in the answer are not part of it (WEB-20)", async () => {
     "<thinking>a</thinking>\n<think>b</think>\n 42 ",
     "draft</think>\n42",
   ]) {
-    answer = { ok: true, text };
+    answer = { ok: true, text, model: "m", whole: true };
     expect(await fetchPage()).toMatchObject({ is_error: false, display: "42" });
   }
-  answer = { ok: true, text: "Write <think> before </think> there." };
+  answer = { ok: true, text: "Write <think> before </think> there.", model: "m", whole: true };
   expect(await fetchPage()).toMatchObject({ display: "Write <think> before </think> there." });
 });
 
 test("an empty or failed extraction is an error that says that the page was there (WEB-20)", async () => {
   for (const text of ["", "  \n", "<think>only thoughts</think>", "<think>that never end"]) {
-    answer = { ok: true, text };
+    answer = { ok: true, text, model: "m", whole: true };
     const result = await fetchPage();
     expect(result).toMatchObject({ is_error: true });
     expect(result.prepared && result.output).toMatch(/was fetched, but the model that read it gave an empty answer/);

@@ -14,6 +14,7 @@ import { ExpiryTimer } from "./expiry.ts";
 import { Inbox } from "./inbox.ts";
 import { JournalWriter, type Written } from "./journal_writer.ts";
 import type { LiveWorkstream, WorkstreamHost } from "./live_workstream.ts";
+import { McpRequests } from "./mcp_requests.ts";
 import type { EngineServices } from "./services.ts";
 import { Surroundings } from "./surroundings.ts";
 import { createTurnPort } from "./turn_port_of_actor.ts";
@@ -52,6 +53,7 @@ export class Workstream implements LiveWorkstream {
   readonly surroundings: Surroundings;
   readonly stream: DeltaStream;
   readonly inbox: Inbox;
+  readonly mcp_requests = new McpRequests(this);
   readonly recovered_seq: number;
   winding_up = false;
   #cancelling = false;

@@ -1,7 +1,8 @@
 import { ask, wholeText } from "../agent/ask.ts";
 import { usageChange } from "../agent/usage.ts";
 import type { ModelSettings } from "../contracts/provider.ts";
-import type { PrepareContext, ToolContext } from "../contracts/tool.ts";
+import type { ModelCallResult } from "../agent/model_call.ts";
+import type { PrepareContext, Question, QuestionAnswer, ToolContext } from "../contracts/tool.ts";
 import { newPrefixedId, sha256 } from "../lib/ids.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { AttachmentReference } from "../protocol/event.ts";
@@ -45,6 +46,7 @@ export function toolContext(
   return {
     ...prepareContext(actor, settings),
     call_id,
+    root_ws_id: actor.root_ws_id,
     signal,
     log: services.log,
     timeout_s: services.settings.tool_timeout_s,
@@ -62,11 +64,11 @@ export function toolContext(
     async ask(question) {
       const result = await ask([settings], question, signal, services);
       if (result.ok) await actor.append({ entries: [], changes: [usageChange(row, result.answer)] });
-      const text = wholeText(result);
-      return text === null ? { ok: false, error: "The model did not answer." } : { ok: true, text };
+      return answerTo(question, result);
     },
     delegate: (request) => actor.host.delegate(row, call_id, request, signal),
     review: (request) => review(actor, call_id, request, signal),
+    askPeople: (server, request, own_signal) => actor.mcp_requests.ask(call_id, server, request, own_signal),
     async deliver(request) {
       const own_seq = conversation.turn?.turn_seq ?? 0;
       const notification_id = `notification_${sha256(`${ws_id}\n${own_seq}\n${call_id}`).slice(0, 24)}`;
@@ -75,6 +77,15 @@ export function toolContext(
     },
     searchTools: (query) => services.catalog.searchTools(query, conversation.expanded_tools),
   };
+}
+
+function answerTo({ partial = false }: Question, result: ModelCallResult): QuestionAnswer {
+  const whole = wholeText(result);
+  if (!result.ok || (whole === null && !(partial && result.answer.stop_reason === "length"))) {
+    return { ok: false, error: "The model did not answer." };
+  }
+  const { content, settings } = result.answer;
+  return { ok: true, text: content, model: settings.alias, whole: whole !== null };
 }
 
 /** Half of what is left, shared among the calls of a batch: their results reach the model together. */

@@ -10,6 +10,7 @@ import type {
   EngineFailure,
   IncomingMessage,
   LiveSnapshot,
+  McpRequestResult,
   PlanResult,
 } from "../contracts/engine.ts";
 import type { WorkstreamRow } from "../contracts/store.ts";
@@ -17,6 +18,7 @@ import type { DelegateRequest, DelegateResult } from "../contracts/tool.ts";
 import { timestamp } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { ApprovalItem, DecidedBy } from "../protocol/approval.ts";
+import type { McpRequestBody, OpenMcpRequest } from "../protocol/mcp_request.ts";
 import type { CancelAnswer, SendAnswer } from "../protocol/workstream.ts";
 import type { Workstream } from "./actor.ts";
 import { settleApproval } from "./approvals.ts";
@@ -24,6 +26,7 @@ import type { Bus } from "./bus.ts";
 import { runCommand } from "./commands/index.ts";
 import { dashboardRow } from "./dashboard.ts";
 import { NEWS_MS, tellOfEnd } from "./done_notice.ts";
+import { NOT_ASKED } from "./mcp_requests.ts";
 import { newWorkstreamRow } from "./new_row.ts";
 import { WorkstreamRegistry } from "./registry.ts";
 import { settleReview } from "./reviews.ts";
@@ -158,6 +161,26 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     const actor = await this.#registry.get(ws_id);
     if (actor === null) return { ok: false, reason: "nothing_pending", error: "Unknown workstream", decided_by: null };
     return settleReview(actor, request);
+  }
+
+  async mcpRequest(ws_id: string, request_id: string): Promise<OpenMcpRequest | null> {
+    return (await this.#mcpRequestHolder(ws_id, request_id))?.mcp_requests.open(request_id) ?? null;
+  }
+
+  async answerMcpRequest(
+    ws_id: string,
+    request_id: string,
+    answer: McpRequestBody & { decided_by: DecidedBy | null },
+  ): Promise<McpRequestResult> {
+    const actor = await this.#mcpRequestHolder(ws_id, request_id);
+    return actor?.mcp_requests.answer(request_id, answer) ?? NOT_ASKED;
+  }
+
+  /** The workstream itself or the sub-agent of it whose call a server asks something for. */
+  async #mcpRequestHolder(ws_id: string, request_id: string): Promise<Workstream | null> {
+    const own = await this.#registry.get(ws_id);
+    if (own === null) return null;
+    return [own, ...this.#childrenOf(ws_id)].find(({ mcp_requests }) => mcp_requests.knows(request_id)) ?? null;
   }
 
   async cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure> {
@@ -314,10 +337,11 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
   showAttention(ws_id: string): void {
     const actor = this.#registry.ifLoaded(ws_id);
     if (actor === undefined || (actor.row.state !== "running" && actor.row.state !== "attention")) return;
-    const { turn, open_reviews } = actor.conversation;
+    const { turn, open_reviews, open_mcp_requests } = actor.conversation;
     const asks = turn !== null && turn.batch !== null && undecidedCalls(turn.batch).length > 0;
     const children_ask = this.#childrenOf(ws_id).some((child) => child.row.state === "attention");
-    actor.setState(asks || open_reviews.size > 0 || children_ask ? "attention" : "running");
+    const waits = asks || open_reviews.size > 0 || open_mcp_requests.size > 0 || children_ask;
+    actor.setState(waits ? "attention" : "running");
   }
 
   assess(actor: LiveWorkstream, cycle_id: string): void {

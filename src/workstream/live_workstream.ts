@@ -1,8 +1,9 @@
 import type { Conversation } from "../agent/conversation.ts";
 import type { Draft } from "../agent/turn_port.ts";
 import type { WorkstreamRow } from "../contracts/store.ts";
-import type { DelegateRequest, DelegateResult } from "../contracts/tool.ts";
+import type { DelegateRequest, DelegateResult, McpRequestReply } from "../contracts/tool.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
+import type { McpRequest } from "../protocol/mcp_request.ts";
 import type { WorkstreamState } from "../protocol/workstream.ts";
 import type { DeltaStream } from "./delta_stream.ts";
 import type { EngineServices } from "./services.ts";
@@ -23,6 +24,10 @@ export interface LiveWorkstream {
   readonly inbox: {
     /** Takes queued messages in as entries of this turn; answers whether there were any. */
     join(signal: AbortSignal): Promise<boolean>;
+  };
+  /** What MCP servers want of people. */
+  readonly mcp_requests: {
+    ask(call_id: string, server: string, request: McpRequest, signal: AbortSignal): Promise<McpRequestReply>;
   };
   /** The last entry that an earlier process wrote. */
   readonly recovered_seq: number;

@@ -45,5 +45,5 @@ function pendingOf(actor: Workstream, as_child: boolean): Frame[] {
 function pendingEntries({ conversation }: Workstream): JournalEntry[] {
   const batch = conversation.turn?.batch ?? null;
   const approval = batch !== null && undecidedCalls(batch).length > 0 ? [batch.entry] : [];
-  return [...approval, ...conversation.open_reviews.values()];
+  return [...approval, ...conversation.open_reviews.values(), ...conversation.open_mcp_requests.values()];
 }

@@ -84,7 +84,10 @@ function fieldAnswer(entry: Entry, field: JsonObject): JsonObject {
     case COMPONENT.file_upload:
       return { ...base, values: fileAnswer(world, entry.channel_id, given, resolved) };
     default:
-      return { ...base, values: selection(world, field, listOf(given), resolved) };
+      return {
+        ...base,
+        values: selection(world, field, given === undefined ? preselected(field) : listOf(given), resolved),
+      };
   }
 }
 
@@ -113,6 +116,11 @@ function fileAnswer(world: World, channelId: string, given: FieldValue | undefin
 function listOf(given: FieldValue | undefined): string[] {
   if (typeof given === "string") return [given];
   return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
+}
+
+/** What a menu of a form holds that nobody touched. */
+function preselected(select: JsonObject): string[] {
+  return objectsIn(select["options"]).flatMap((one) => (one["default"] === true ? [textOf(one["value"])] : []));
 }
 
 /** The chosen values of a select, checked against what it offers; people, roles and channels become `resolved`. */

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { ApproveBody } from "../../protocol/approval.ts";
+import type { McpRequestAnswer, McpRequestBody } from "../../protocol/mcp_request.ts";
 import { PATHS, pathOf } from "../../protocol/paths.ts";
 import type { HistoryAnswer, NewWorkstreamAnswer, SendAnswer } from "../../protocol/workstream.ts";
 import type { ShownEvent } from "./transcript.ts";
@@ -20,6 +21,7 @@ export interface ChatClient {
   send(ws_id: string, message: string, client_send_id: string): Promise<Answer<SendAnswer>>;
   approve(ws_id: string, body: ApproveBody): Promise<Answer<unknown>>;
   review(ws_id: string, review_id: string, feedback: string): Promise<Answer<unknown>>;
+  answerMcpRequest(ws_id: string, request_id: string, body: McpRequestBody): Promise<Answer<McpRequestAnswer>>;
   cancel(ws_id: string): Promise<Answer<unknown>>;
   command(ws_id: string, command: string): Promise<Answer<unknown>>;
   /** Ends when the connection does; throws where there is none. */
@@ -52,6 +54,8 @@ export function createChatClient(url: string, token: string): ChatClient {
     send: (ws_id, message, client_send_id) => request("POST", at(PATHS.send, ws_id), { message, client_send_id }),
     approve: (ws_id, body) => request("POST", at(PATHS.approve, ws_id), body),
     review: (ws_id, review_id, feedback) => request("POST", at(PATHS.plan, ws_id), { review_id, feedback }),
+    answerMcpRequest: (ws_id, request_id, body) =>
+      request("POST", pathOf(PATHS.mcp_request, { ws_id, request_id }), body),
     cancel: (ws_id) => request("POST", at(PATHS.cancel, ws_id), {}),
     command: (ws_id, command) => request("POST", PATHS.command, { ws_id, command }),
     async *events(ws_id, after, signal) {

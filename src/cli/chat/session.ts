@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { visibleLine } from "../../lib/visible.ts";
+import type { McpRequestAnswer } from "../../protocol/mcp_request.ts";
 import { pause } from "../supervisor/readiness.ts";
 import type { Answer, ChatClient } from "./client.ts";
 import type { Decision, Question } from "./questions.ts";
@@ -53,7 +55,8 @@ export class ChatSession {
     const text = line.trim();
     if (LEAVE.has(text)) return false;
     const [question] = this.#questions;
-    if (text.startsWith("/")) this.#sayFailure(await this.#client.command(this.#ws_id, text));
+    const fills_in = question?.kind === "mcp" && question.field !== null;
+    if (text.startsWith("/") && !fills_in) this.#sayFailure(await this.#client.command(this.#ws_id, text));
     else if (question !== undefined) await this.#settle(decide(question, text));
     else if (text !== "") await this.#send(line);
     return true;
@@ -135,6 +138,11 @@ export class ChatSession {
         return this.#answered(await this.#client.approve(this.#ws_id, decision.body));
       case "plan":
         return this.#answered(await this.#client.review(this.#ws_id, decision.review_id, decision.feedback));
+      case "mcp":
+        return this.#mcpAnswered(await this.#client.answerMcpRequest(this.#ws_id, decision.request_id, decision.body));
+      case "goes_on":
+        this.#questions = [decision.question, ...this.#questions.slice(1)];
+        return this.#screen.refresh();
       case "unclear":
         return this.#screen.write(`Please answer ${this.prompt}\n`);
       default:
@@ -146,6 +154,16 @@ export class ChatSession {
   #answered(answer: Answer<unknown>): void {
     if (answer.ok) this.#questions = this.#questions.slice(1);
     else this.#sayFailure(answer);
+  }
+
+  /** A form with a value that does not fit, or without one that is asked for, is filled in again. */
+  #mcpAnswered(answer: Answer<McpRequestAnswer>): void {
+    if (answer.ok && answer.value.status === "ok") return this.#answered(answer);
+    const [question, ...others] = this.#questions;
+    if (question?.kind === "mcp") this.#questions = [{ ...question, field: null }, ...others];
+    if (answer.ok) this.#screen.write(`Without a value: ${answer.value.missing.map(visibleLine).join(", ")}\n`);
+    else this.#sayFailure(answer);
+    this.#screen.refresh();
   }
 
   #sayFailure(answer: Answer<unknown>): void {

@@ -1,5 +1,6 @@
 import type { ApprovalItem } from "../../protocol/approval.ts";
 import type { ChildFrame, Event, RiskAssessedEvent, StatusEvent, ToolResultEvent } from "../../protocol/event.ts";
+import type { McpRequest } from "../../protocol/mcp_request.ts";
 import { visible, visibleLine } from "../../lib/visible.ts";
 
 /** Turns events into the text of a terminal. It knows what is on the screen already, so that nothing is shown twice. */
@@ -56,6 +57,10 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
           return line(assessmentsText(event), "dim");
         case "plan_review":
           return line(`Plan, draft ${event.round}:\n${visible(event.content)}`, "plain");
+        case "mcp_request":
+          return line(`${visibleLine(event.server)} ${mcpRequestText(event.request)}`, "plain");
+        case "mcp_request_resolved":
+          return line(`${event.action}: ${event.decided_by?.name ?? "nobody"}`, "dim");
         case "notification":
           return line(`notified ${visibleLine(JSON.stringify(event.target))}`, "dim");
         case "status":
@@ -73,6 +78,22 @@ export function createTranscript(style: (text: string, kind: TextKind) => string
       }
     },
   };
+}
+
+function mcpRequestText(request: McpRequest): string {
+  switch (request.kind) {
+    case "form":
+      return `asks you something; what you answer goes to it:\n${visible(request.message)}`;
+    case "link":
+      return `wants you to open ${visible(request.url)}\n${visible(request.message)}`;
+    case "sampling": {
+      const messages = request.messages.map(({ role, text }) => `${role}: ${visible(text)}`);
+      const system = request.system === "" ? [] : [`system: ${visible(request.system)}`];
+      return `wants our model to write for it:\n${[...system, ...messages].join("\n")}`;
+    }
+    case "sign_in":
+      return "needs you to sign in.";
+  }
 }
 
 /** The mark, if it is a step of a sub-agent. */

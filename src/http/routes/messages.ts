@@ -1,9 +1,10 @@
-import type { ApproveResult } from "../../contracts/engine.ts";
+import type { ApproveResult, McpRequestResult } from "../../contracts/engine.ts";
 import type { Principal } from "../../contracts/principal.ts";
 import type { WorkstreamAction } from "../../auth/authorize.ts";
 import { ApproveAnswer, ApproveBody, type DecidedBy, PlanBody } from "../../protocol/approval.ts";
 import { CommandAnswer, OkAnswer, PlanAnswer, RewindAnswer } from "../../protocol/answers.ts";
 import type { AppError } from "../../protocol/error.ts";
+import { McpRequestAnswer, McpRequestBody, OpenMcpRequestAnswer } from "../../protocol/mcp_request.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { CancelAnswer, CancelBody, CommandBody, RewindBody, SendAnswer, SendBody } from "../../protocol/workstream.ts";
 import { accessWorkstream } from "../access.ts";
@@ -17,7 +18,7 @@ import { type Route, route } from "../route.ts";
 const GUEST_COMMANDS: ReadonlySet<string> = new Set(["/help", "/status", "/mcp", "/stop"]);
 
 export function messageRoutes(context: HttpContext): Route[] {
-  return [...sendRoutes(context), ...turnRoutes(context), ...decisionRoutes(context)];
+  return [...sendRoutes(context), ...turnRoutes(context), ...decisionRoutes(context), ...mcpRequestRoutes(context)];
 }
 
 function sendRoutes(context: HttpContext): Route[] {
@@ -153,6 +154,61 @@ function decisionRoutes(context: HttpContext): Route[] {
       },
     }),
   ];
+}
+
+function mcpRequestRoutes(context: HttpContext): Route[] {
+  const { store, engine } = context;
+  return [
+    route({
+      method: "GET",
+      path: PATHS.mcp_request,
+      summary: "What an MCP server waits for, with what was given so far",
+      scope: "approve",
+      answer: OpenMcpRequestAnswer,
+      async handle({ principal, params }) {
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "approve");
+        const open = await engine.mcpRequest(ws_id, params["request_id"] ?? "");
+        if (open === null) throw notFound("No MCP server waits for an answer to this any more.");
+        return { ...open };
+      },
+    }),
+    route({
+      method: "POST",
+      path: PATHS.mcp_request,
+      summary: "Answers what an MCP server wants of people",
+      scope: "approve",
+      gateway_too: true,
+      body: McpRequestBody,
+      answer: McpRequestAnswer,
+      async handle({ principal, params, body }) {
+        const action = body.action === "accept" ? "approve" : "deny";
+        const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], action);
+        const request_id = params["request_id"] ?? "";
+        const decided_by = decidedBy(principal);
+        const result = await engine.answerMcpRequest(ws_id, request_id, { ...body, decided_by });
+        if (!result.ok) throw mcpRefusal(result);
+        const { done, missing } = result;
+        if (done) {
+          await audit(context, decided_by?.user_id ?? null, "mcp_request.answered", request_id, {
+            ws_id,
+            action: body.action,
+          });
+        }
+        return { status: done ? "ok" : "incomplete", request_id, missing };
+      },
+    }),
+  ];
+}
+
+function mcpRefusal(result: Extract<McpRequestResult, { ok: false }>): AppError {
+  switch (result.reason) {
+    case "invalid":
+      return invalid(result.error);
+    case "settled":
+      return conflict(result.error, { decided_by: result.decided_by });
+    case "nothing_pending":
+      return conflict(result.error);
+  }
 }
 
 /** Who decides; null for a gateway that acts for nobody, which may only say no. */

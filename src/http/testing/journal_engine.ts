@@ -127,6 +127,14 @@ export class JournalEngine implements Engine {
     return { ok: false, reason: "nothing_pending", error: "No plan is waiting.", decided_by: null };
   }
 
+  async mcpRequest(): Promise<null> {
+    return null;
+  }
+
+  async answerMcpRequest(): Promise<{ ok: false; reason: "nothing_pending"; error: string }> {
+    return { ok: false, reason: "nothing_pending", error: "Nothing of an MCP server waits." };
+  }
+
   async cancel(): Promise<{ status: "idle"; dropped: number }> {
     return { status: "idle", dropped: 0 };
   }

@@ -13,7 +13,8 @@ const [status] = servers.manager.status();
 let failed = status?.state !== "ready";
 for (const tool of servers.manager.tools()) {
   const args = tool.own_name === "add_numbers" ? ARGUMENTS.add_numbers : {};
-  const result = await servers.call(tool.definition.name, args);
+  const askPeople = () => Promise.resolve({ action: "accept" as const, content: {} });
+  const result = await servers.call(tool.definition.name, args, { askPeople });
   failed ||= !result.prepared || result.is_error;
   process.stdout.write(`${tool.own_name}: ${result.prepared ? result.output : result.error}\n`);
 }
