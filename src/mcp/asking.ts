@@ -9,12 +9,16 @@ import type { Log } from "../lib/log.ts";
 import { visible } from "../lib/visible.ts";
 import type { McpRequest, McpSamplingMessage } from "../protocol/mcp_request.ts";
 import { readForm } from "./form.ts";
+import type { RequiredPage } from "./outcome.ts";
 import type { Patience } from "./patience.ts";
 
 /** What people read before they answer; what does not fit could not be judged. */
 const MESSAGE_LENGTH_MAX = 2000;
 const SAMPLING_LENGTH_MAX = 50_000;
 const OUTPUT_TOKENS_MAX = 16_384;
+
+/** Nobody opens more in a row. */
+const PAGES_MAX = 5;
 
 /** JSON-RPC: invalid params, and the code that MCP's sampling page uses for a person's refusal. */
 const INVALID_PARAMS = -32_602;
@@ -68,6 +72,15 @@ export class Asking {
     const { action, content } = await this.#ask(call, request, signal);
     if (action !== "accept" || request.kind !== "form") return { action };
     return { action, content: content as NonNullable<ElicitResult["content"]> };
+  }
+
+  /** Asks for pages that a server wants dealt with before a call; answers whether people agreed to all of them. */
+  async openPages(pages: readonly RequiredPage[], signal: AbortSignal): Promise<boolean> {
+    for (const { message, url } of pages.slice(0, PAGES_MAX)) {
+      const { action } = await this.elicit({ mode: "url", message, url, elicitationId: "" }, signal).catch(asDeclined);
+      if (action !== "accept") return false;
+    }
+    return pages.length <= PAGES_MAX;
   }
 
   async sample(params: CreateMessageRequest["params"], signal: AbortSignal): Promise<CreateMessageResult> {
@@ -144,4 +157,10 @@ export class Asking {
   #words(text: string, length_max: number): string {
     return this.#redact(visible(text)).slice(0, length_max);
   }
+}
+
+/** An address that is none counts as one that nobody agreed to. */
+function asDeclined(error: unknown): ElicitResult {
+  if (error instanceof AskingRefused) return { action: "decline" };
+  throw error;
 }

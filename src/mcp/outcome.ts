@@ -5,7 +5,7 @@ import type { JsonObject } from "../protocol/json.ts";
 export type Outcome =
   | { status: "answered"; result: JsonObject }
   /** The server's own refusal, in its words. */
-  | { status: "refused"; error: string; code: number }
+  | { status: "refused"; error: string; code: number; pages: RequiredPage[] }
   | { status: "timed_out" }
   | { status: "cancelled" }
   /** The way to the server is gone. `reached`: it may have begun to act. */
@@ -13,9 +13,17 @@ export type Outcome =
   /** The server on the network does not know our session any more; it did nothing. */
   | { status: "session_expired" };
 
+/** A page that a person must have dealt with before the server does what was asked. */
+export interface RequiredPage {
+  message: string;
+  url: string;
+}
+
 /** JSON-RPC codes that the SDK makes up itself. */
 const CONNECTION_CLOSED = -32_000;
 const REQUEST_TIMEOUT = -32_001;
+/** MCP's own: people must open pages first. */
+const PAGE_REQUIRED = -32_042;
 
 /** Causes of network failures before anything was sent. */
 const NOT_REACHED = new Set([
@@ -44,13 +52,22 @@ export function failureOf(
     if (code === CONNECTION_CLOSED && !is_open) {
       return { status: "lost", error: "the connection was lost", reached: true };
     }
-    return { status: "refused", error: words, code: typeof code === "number" ? code : 0 };
+    const pages = code === PAGE_REQUIRED && "data" in error ? pagesOf(error.data) : [];
+    return { status: "refused", error: words, code: typeof code === "number" ? code : 0, pages };
   }
   if (isHttpError(error) && typeof code === "number") {
     if (SESSION_UNKNOWN.has(code)) return { status: "session_expired" };
     return { status: "lost", error: `it answers HTTP ${code}`, reached: false };
   }
   return { status: "lost", error: describeError(error), reached: !(isNotReached(error) || !is_open) };
+}
+
+function pagesOf(data: unknown): RequiredPage[] {
+  const listed: unknown = typeof data === "object" && data !== null && "elicitations" in data ? data.elicitations : [];
+  return (Array.isArray(listed) ? listed : []).flatMap((one: unknown) => {
+    const named = typeof one === "object" && one !== null && "url" in one && "message" in one;
+    return named && typeof one.url === "string" ? [{ url: one.url, message: String(one.message) }] : [];
+  });
 }
 
 function isNamed(error: unknown, name: string): error is Error {

@@ -93,11 +93,26 @@ async function callTool(plan: CallPlan, connection: Connection, context: ToolCon
     );
     context.signal.throwIfAborted();
     if (outcome.status === "answered") return await toolOutput(outcome.result, context);
+    if (outcome.status === "refused" && outcome.pages.length > 0) {
+      const { asking } = connection;
+      const agreed = await asking.whileCalling(context, patience, () =>
+        asking.openPages(outcome.pages, patience.signal),
+      );
+      context.signal.throwIfAborted();
+      return pagesOutput(plan, agreed);
+    }
     const told = patience.timed_out ? ({ status: "timed_out" } as const) : outcome;
     return failedRequest(plan.server, plan.tool, told, context.timeout_s);
   } finally {
     patience.end();
   }
+}
+
+function pagesOutput({ server, tool }: CallPlan, agreed: boolean): ToolOutput {
+  const output = agreed
+    ? `The MCP server ${server} did not run ${tool} yet: a person must do something on a page first, and has agreed to. Ask whether that is done, then call it again.`
+    : `The MCP server ${server} did not run ${tool}: a person would have to do something on a page first, and nobody agreed to. Do not call it again unless somebody asks for it.`;
+  return { output, is_error: true, effect: "none" };
 }
 
 function progressLine({ progress, total, message }: Progress): string {

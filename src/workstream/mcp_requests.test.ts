@@ -175,3 +175,24 @@ test("what nobody answered is over with its call: after Stop, and after a crash"
     reason: "nothing_pending",
   });
 });
+
+test("where a server wants a page dealt with first, a person is asked, and the model learns that it has to wait", async () => {
+  const rig = await rigWith(published("server-everything"));
+  await rig.services.external_servers?.refresh("s");
+  const args = { url: "https://example.org/pay", message: "Pay first.", errorPath: true };
+  const name = "mcp__s__trigger-url-elicitation";
+  rig.provider.script(calls({ name, arguments: args }), calls({ name, arguments: args, id: "again" }), says("Paid."));
+  const ws = await rig.open({ auto_approve: true });
+  await ws.say("pay");
+  const first = await asked(ws);
+  expect(first.request).toMatchObject({ kind: "link", url: "https://modelcontextprotocol.io/" });
+  const yes = { action: "accept" as const, decided_by: ANA };
+  await rig.engine.answerMcpRequest(ws.ws_id, first.request_id, yes);
+  const second = await asked(ws, 2);
+  expect(ws.one("tool_result")).toMatchObject({ is_error: true, effect: "none" });
+  expect(ws.one("tool_result").output).toMatch(/a person must do something on a page first, and has agreed to/);
+  expect(second.request).toEqual({ kind: "link", message: "Pay first.", url: "https://example.org/pay" });
+  await rig.engine.answerMcpRequest(ws.ws_id, second.request_id, yes);
+  await ws.turnEnded();
+  expect(ws.kept().findLast(({ type }) => type === "tool_result")).toMatchObject({ is_error: false });
+});
