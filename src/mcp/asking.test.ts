@@ -60,7 +60,7 @@ test.each<[string, string, object]>([
 test("what people read of a server is written out, cut, and without our secrets", async () => {
   const { seen } = await ask("elicitation/create", {
     ...form({ a: { type: "string", title: "Your\u202E name\nplease" } }),
-    message: `${"m".repeat(5000)}`,
+    message: "m".repeat(5000),
   });
   expect(seen).toMatchObject([{ fields: [{ name: "a", title: "Your<U+202E> name please" }] }]);
   expect(seen[0]?.kind === "form" && seen[0].message).toHaveLength(2000);
