@@ -12,6 +12,7 @@ import type {
 } from "../src/protocol/channel.ts";
 import type { AttachmentReference } from "../src/protocol/event.ts";
 import type { McpRequestAnswer, McpRequestBody, OpenMcpRequest } from "../src/protocol/mcp_request.ts";
+import type { BeginSignInAnswer } from "../src/protocol/mcp_sign_in.ts";
 import type { ServiceBody } from "../src/protocol/notification.ts";
 import { PATHS, pathOf } from "../src/protocol/paths.ts";
 import type {
@@ -111,6 +112,10 @@ function workstreamMethods(connection: ServerConnection, call: Call) {
     /** Without an actor only to say no. */
     answerMcpRequest: (actor: Actor | undefined, ws_id: string, request_id: string, json: McpRequestBody) =>
       call<McpRequestAnswer>("POST", pathOf(PATHS.mcp_request, { ws_id, request_id }), { actor, json }),
+    beginSignIn: (actor: Actor, server: string) =>
+      call<BeginSignInAnswer>("POST", PATHS.mcp_sign_ins, { actor, json: { server } }),
+    endSignIn: (actor: Actor, server: string) =>
+      call<unknown>("DELETE", pathOf(PATHS.mcp_sign_in, { server }), { actor }),
     cancel: (actor: Actor, ws_id: string) =>
       call<CancelAnswer>("POST", pathOf(PATHS.cancel, { ws_id }), { actor, json: {}, repeatable: true }),
     rewind: (actor: Actor, ws_id: string, turns: number) =>

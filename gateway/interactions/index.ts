@@ -13,11 +13,11 @@ import { grantsCommand } from "./grants.ts";
 import { helpCommand } from "./help.ts";
 import type { Interaction } from "./interaction.ts";
 import { linkButton, linkCommand, linkForm, unlinkCommand } from "./link.ts";
-import { mcpButtons, mcpFillButton, mcpFilledForm, mcpLinkButton } from "./mcp_request.ts";
+import { mcpButtons, mcpConnectButton, mcpFillButton, mcpFilledForm, mcpLinkButton } from "./mcp_request.ts";
 import { memoryCommand } from "./memory.ts";
 import { planButtons, planChangesButton, planChangesForm } from "./plan.ts";
 import { retryButton, retryCommand } from "./retry.ts";
-import { compactCommand, mcpCommand, modelCommand } from "./session.ts";
+import { compactCommand, mcpAccountCommand, mcpCommand, modelCommand } from "./session.ts";
 import { closeCommand, inviteButton, inviteForm, statusCommand, tellWhenDoneButton } from "./status.ts";
 import { stopButton, stopCommand } from "./stop.ts";
 
@@ -33,6 +33,7 @@ const INTERACTIONS: readonly Interaction[] = [
   planChangesForm,
   mcpButtons,
   mcpLinkButton,
+  mcpConnectButton,
   mcpFillButton,
   mcpFilledForm,
   stopButton,
@@ -55,6 +56,7 @@ const INTERACTIONS: readonly Interaction[] = [
   compactCommand,
   modelCommand,
   mcpCommand,
+  mcpAccountCommand,
   memoryCommand,
   grantsCommand,
   fileCommand,

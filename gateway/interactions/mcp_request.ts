@@ -7,6 +7,8 @@ import type { ServerAnswer } from "../server_request.ts";
 import { pressedId, tell, tellRefusal, workstreamOfPress } from "./common.ts";
 import { interaction } from "./interaction.ts";
 
+const LINK_LENGTH_MAX = 512;
+
 /** Accept and Decline. */
 export const mcpButtons = interaction({
   parse: (press) => pressedId(press, "button", ["mcp_accept", "mcp_decline"]),
@@ -69,6 +71,28 @@ export const mcpFilledForm = interaction({
     await press.answer(fillView(text, subject, { ...place, page: next }, "Go on…"), { private: true });
   },
 });
+
+/** "Connect…" gives whoever presses an address to sign in at, for that person alone. */
+export const mcpConnectButton = interaction({
+  parse: (press) => pressedId(press, "button", ["mcp_connect"]),
+  async run(gateway, press, { subject }) {
+    await press.acknowledge();
+    const open = await openRequest(gateway, press, subject, { card: press.message_id ?? "" });
+    if (open?.request.kind === "sign_in") await connect(gateway, press, open.server);
+  },
+});
+
+/** Sends a person to where a server asks who they are. */
+export async function connect(gateway: Gateway, press: Press, server: string): Promise<void> {
+  const begun = await gateway.server.beginSignIn(press.person, server);
+  if (!begun.ok) return tellRefusal(gateway, press, begun);
+  const text = "This address is for you alone, for ten minutes. Sign in there; what waits here goes on by itself.";
+  const button = { kind: "link" as const, url: begun.value.url, label: "Sign in" };
+  // The platform takes no longer addresses on buttons.
+  const fits = begun.value.url.length <= LINK_LENGTH_MAX;
+  const view = fits ? { ...textView(text), buttons: [button] } : textView(`${text}\n<${begun.value.url}>`);
+  await press.answer(view, { private: true });
+}
 
 /** Which part of a form, and the card that it belongs to: a private message in between is in no record. */
 function placeOf(press: Press, written: string | null): FormPlace {

@@ -1,8 +1,9 @@
 import type { Press, SuggestRequest } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
-import { clip } from "../render/defuse.ts";
-import { inWorkstream, tell } from "./common.ts";
+import { clip, plainText } from "../render/defuse.ts";
+import { inWorkstream, tell, tellRefusal } from "./common.ts";
 import { command, interaction, type Interaction } from "./interaction.ts";
+import { connect } from "./mcp_request.ts";
 
 /** Gives a slash command to the conversation. What it says comes into the conversation itself, for everyone in it. */
 async function give(gateway: Gateway, press: Press, line: string): Promise<void> {
@@ -55,6 +56,35 @@ export const mcpCommand: Interaction = interaction<string>({
         description: "Ask servers for their tools again",
         options: [{ name: "server", description: "One server; all if left out", required: false, type: "text" }],
       },
+      {
+        name: "connect",
+        description: "Sign in to a server that knows people by their own accounts",
+        options: [{ name: "server", description: "Its name", required: true, type: "text" }],
+      },
+      {
+        name: "disconnect",
+        description: "Forget your sign-in to a server",
+        options: [{ name: "server", description: "Its name", required: true, type: "text" }],
+      },
     ],
+  },
+});
+
+/** The other half of `/mcp`: what concerns a person and not a conversation, and works anywhere. */
+export const mcpAccountCommand: Interaction = interaction<"connect" | "disconnect">({
+  parse: ({ kind, id }) => {
+    if (kind !== "command") return null;
+    return id === "mcp connect" ? "connect" : id === "mcp disconnect" ? "disconnect" : null;
+  },
+  async run(gateway, press, action) {
+    await press.defer({ private: true });
+    const server = press.values.get("server")?.trim() ?? "";
+    if (action === "connect") return connect(gateway, press, server);
+    const forgotten = await gateway.server.endSignIn(press.person, server);
+    if (!forgotten.ok) return tellRefusal(gateway, press, forgotten);
+    await tell(
+      press,
+      `Your sign-in to ${plainText(server)} is forgotten here. What you allowed there you take back there.`,
+    );
   },
 });

@@ -60,7 +60,7 @@ export async function compose(config: Config, jwt_secret: string): Promise<Compo
   const sandboxTried = Promise.withResolvers<void>();
   const settings = engineSettings(config, isolation);
   const catalog = composeCatalog(config, env, isolation);
-  const servers = await createExternalServers(config, { spawner, clock, log, redact, catalog, env });
+  const servers = await createExternalServers(config, { store, spawner, clock, log, redact, catalog, env, jwt_secret });
   const services: EngineServices = {
     store,
     bus: new Bus(),

@@ -6,6 +6,7 @@ import { systemClock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import type { ModelsAnswer } from "../protocol/answers.ts";
 import { StoreError } from "../store/index.ts";
+import { NO_SIGN_INS } from "../contracts/mcp_sign_in.ts";
 import { compose, type Composition } from "./compose.ts";
 import { answersWithCrashPoints } from "./crash_points.ts";
 import { packageVersion } from "./package.ts";
@@ -37,6 +38,7 @@ export async function runServer(config: Config, terminal: Terminal, stop: AbortS
     withoutOwnSecrets: parts.withoutOwnSecrets,
     mcpServers: () =>
       (parts.services.external_servers?.status() ?? []).map(({ server, state, tools }) => ({ server, state, tools })),
+    signIns: parts.services.external_servers?.sign_ins ?? NO_SIGN_INS,
     models: () => modelsOf(parts),
     workspaceOf: (row) => parts.services.workspaceOf(row),
     options: {

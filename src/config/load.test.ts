@@ -90,7 +90,7 @@ test("the whole of the settings is frozen", () => {
 test.each([
   [
     "[server]\nprot = 1\n",
-    "config.toml, line 2: [server] prot is not a setting (did you mean port?); allowed here are data_dir, host, port, trusted_proxies and allowed_hosts.",
+    "config.toml, line 2: [server] prot is not a setting (did you mean port?); allowed here are data_dir, host, port, public_url, trusted_proxies and allowed_hosts.",
   ],
   ["[sever]\nport = 1\n", "config.toml, line 1: [sever] is not a section (did you mean server?); allowed here are"],
   [
@@ -257,12 +257,14 @@ test("the gateway looks for the server where the server listens", () => {
   expect(load("", { TURNSTONE_HOST: "::1" }).gateway.server_url).toBe("http://[::1]:8080");
 });
 
+const NO_OAUTH = { oauth_client_id: null, oauth_client_secret: null, oauth_scope: null };
+
 test("an MCP file stands in for the servers of the settings, and its other keys are left alone", () => {
   const servers = { files: { command: "npx", args: ["-y", " x "], env: { A: "${env:PART}" }, disabled: false } };
   writeFileSync(join(home, "mcp.json"), JSON.stringify({ mcpServers: servers }));
   const config = load("[mcp.servers.other]\ncommand = 'x'\n", { PART: "p" }, { "mcp-config": "mcp.json" });
   expect(config.mcp.servers).toEqual({
-    files: { type: null, command: "npx", args: ["-y", " x "], env: { A: "p" }, url: null, headers: {} },
+    files: { type: null, command: "npx", args: ["-y", " x "], env: { A: "p" }, url: null, headers: {}, ...NO_OAUTH },
   });
 });
 

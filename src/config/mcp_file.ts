@@ -35,5 +35,15 @@ function parseJson(text: string): unknown {
 
 function known(entry: unknown): unknown {
   if (!isTable(entry)) return entry;
-  return Object.fromEntries(Object.entries(entry).filter(([key]) => KEYS.includes(key)));
+  const { oauth } = entry;
+  return {
+    ...Object.fromEntries(Object.entries(entry).filter(([key]) => KEYS.includes(key))),
+    ...(isTable(oauth) ? knownOAuth(oauth) : {}),
+  };
+}
+
+function knownOAuth({ clientId, clientSecret, scopes }: Record<string, unknown>): Record<string, unknown> {
+  const scope = Array.isArray(scopes) ? scopes.join(" ") : scopes;
+  const given = { oauth_client_id: clientId, oauth_client_secret: clientSecret, oauth_scope: scope };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -41,6 +41,7 @@ export function secretValues(
       ...namedSecrets(server.env),
       ...namedSecrets(server.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]),
       ...secretsOfAddress(server.url),
+      server.oauth_client_secret,
       ...secretArguments(server.args),
     ]),
     ...Object.entries(environment).flatMap(([name, value]) =>

@@ -19,6 +19,11 @@ const server = section({
   }),
   host: text({ about: "address to listen on", env: "TURNSTONE_HOST", flag: "host <address>", fallback: "127.0.0.1" }),
   port: whole({ ...PORT, about: "port to listen on", env: "TURNSTONE_PORT", flag: "port <number>", fallback: 8080 }),
+  public_url: address({
+    about: "the address under which browsers reach this server",
+    fallback: null,
+    shown: "its own, on a loopback address",
+  }),
   trusted_proxies: list(
     text({
       about: "a proxy",

@@ -105,6 +105,17 @@ const mcpServer = section({
     /^[\w!#$%&'*+.^`|~-]+$/,
     "the name of a header",
   ),
+  oauth_client_id: text({
+    about: "what the server's sign-in knows us by",
+    fallback: null,
+    shown: "registered when needed",
+  }),
+  oauth_client_secret: text({ about: "the secret to it", fallback: null, secret: true }),
+  oauth_scope: text({
+    about: "what people are asked to allow, by scopes",
+    fallback: null,
+    shown: "what the server asks for",
+  }),
 });
 
 // Any name is read here: the one that cannot be used costs its own server, not the start.

@@ -163,6 +163,8 @@ export interface Engine {
     request_id: string,
     answer: McpRequestBody & { decided_by: DecidedBy | null },
   ): Promise<McpRequestResult>;
+  /** A person has signed in to an MCP server: calls of theirs that wait for that go on. */
+  signedIn(server: string, by: DecidedBy): Promise<void>;
   cancel(ws_id: string, force: boolean): Promise<CancelAnswer | EngineFailure>;
   /** Takes the last `turns` turns out of the conversation. Not while a turn runs. */
   rewind(ws_id: string, turns: number): Promise<{ ok: true; turns: number } | EngineFailure>;

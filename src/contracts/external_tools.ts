@@ -1,4 +1,5 @@
 import type { ToolDefinition } from "../protocol/tool_definition.ts";
+import type { SignIns } from "./mcp_sign_in.ts";
 import type { Tool } from "./tool.ts";
 
 /** A tool that is not ours. */
@@ -30,7 +31,7 @@ export interface ExternalTools {
 /** How things stand with one server. */
 export interface ExternalServerStatus {
   server: string;
-  state: "connecting" | "ready" | "unavailable" | "rejected";
+  state: "connecting" | "ready" | "unavailable" | "sign_in_required" | "rejected";
   /** Why it is not ready, or what was wrong with the last refresh; null when all is well. */
   problem: string | null;
   tools: number;
@@ -49,10 +50,12 @@ export interface ExternalServers {
   tools(): readonly ExternalTool[];
   /** Fetches the tools of one server, or of all, again; reconnects where it must. Null for an unknown name. */
   refresh(server: string | null): Promise<RefreshReport[] | null>;
-  /** The prompts of one server, or of all. */
-  prompts(): Promise<ExternalPrompt[]>;
+  /** The prompts of all servers, as a person sees them. */
+  prompts(user_id: string | null): Promise<ExternalPrompt[]>;
   /** The text of a prompt. */
-  prompt(server: string, name: string, args: Record<string, string>): Promise<PromptText>;
+  prompt(server: string, name: string, args: Record<string, string>, user_id: string | null): Promise<PromptText>;
+  /** How people sign in to servers that want to know them. */
+  readonly sign_ins: SignIns;
 }
 
 export interface ExternalPrompt {

@@ -4,8 +4,10 @@ import type { JsonObject, JsonValue } from "../protocol/json.ts";
 import type { ReplayBlocks, Sender, UsageByModel } from "../protocol/message.ts";
 import type { NotificationDelivery, NotificationTarget } from "../protocol/notification.ts";
 import type { WorkstreamKind, WorkstreamState } from "../protocol/workstream.ts";
+import type { BudgetStore } from "./budget.ts";
 import type { ChannelStore, ServiceStore, UserStore } from "./directory.ts";
 import type { FileRecord } from "./file_record.ts";
+import type { McpSignInStore } from "./mcp_sign_in.ts";
 
 export type { UserRow, TokenRow, UserStore, ChannelStore, ServiceRow, ServiceStore } from "./directory.ts";
 
@@ -357,24 +359,6 @@ export interface UsageStore {
   }): Promise<{ prompt_tokens: number; completion_tokens: number; cost_usd: number }>;
 }
 
-/** More of a day's budget for one person. */
-export interface BudgetExtensionRow {
-  user_id: string;
-  /** In UTC, such as `2026-01-31`. */
-  day: string;
-  /** Counts a person's extensions of that day from 1. */
-  extension: number;
-  granted_by: string | null;
-  at: string;
-}
-
-export interface BudgetStore {
-  /** How often more was allowed on that day. */
-  extensions(user_id: string, day: string): Promise<number>;
-  /** Answers false where this extension is not the next one, as when somebody else was faster. */
-  extend(row: BudgetExtensionRow): Promise<boolean>;
-}
-
 /** All that is kept. Everything is asynchronous, so that a database on another machine can stand behind it. */
 export interface Store {
   journal: JournalStore;
@@ -391,6 +375,7 @@ export interface Store {
   audit: AuditStore;
   usage: UsageStore;
   budgets: BudgetStore;
+  mcp_sign_ins: McpSignInStore;
   /** Copies the whole store into a new file while it is in use. */
   backup(path: string): Promise<void>;
   /** True when the store can be written to now. */

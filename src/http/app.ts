@@ -1,4 +1,5 @@
 import fastify, {
+  errorCodes,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -28,7 +29,10 @@ import { lazyValidator, type RequestPart } from "./validation.ts";
 const BODY_DEPTH_MAX = 64;
 
 /** Bytes of a JSON body. */
-export const BODY_BYTES_MAX = 1024 * 1024;
+export /** Of a form on a page of ours. */
+const FORM_BYTES_MAX = 65_536;
+
+const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Bytes of an upload, with room for the form around the file. */
 export const UPLOAD_BYTES_MAX = 25 * 1024 * 1024 + 64 * 1024;
@@ -132,6 +136,8 @@ function addParsers(app: FastifyInstance): void {
     if (body.trim() === "") done(null, {});
     else void parseJson(request, body, (error, value) => done(error === null ? null : notJson(error), value));
   });
+  const form = { parseAs: "buffer", bodyLimit: FORM_BYTES_MAX } as const;
+  app.addContentTypeParser("application/x-www-form-urlencoded", form, (_request, body, done) => done(null, body));
   app.addContentTypeParser("multipart/form-data", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 }
 
@@ -161,6 +167,13 @@ function addHooks(app: FastifyInstance, context: HttpContext): void {
   });
 }
 
+/** Forms are read for whoever takes them; to all others they are a foreign format. */
+function requireFormRoute(route: Route, { headers }: FastifyRequest): void {
+  if (route.multipart === true || route.form === true) return;
+  if (headers["content-type"]?.startsWith("multipart/") === true) throw invalid("Send JSON, not a form.");
+  throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers["content-type"]);
+}
+
 function addRoute(app: FastifyInstance, context: HttpContext, route: Route): void {
   app.route({
     method: route.method,
@@ -175,7 +188,7 @@ function addRoute(app: FastifyInstance, context: HttpContext, route: Route): voi
       request.principal = await admit(context, route, request);
     },
     async preValidation(request) {
-      if (route.multipart !== true && Buffer.isBuffer(request.body)) throw invalid("Send JSON, not a form.");
+      if (Buffer.isBuffer(request.body)) requireFormRoute(route, request);
       if (route.body !== null && request.body === undefined) request.body = {};
     },
     async preHandler(request) {

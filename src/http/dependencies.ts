@@ -1,4 +1,5 @@
 import type { Engine } from "../contracts/engine.ts";
+import type { SignIns } from "../contracts/mcp_sign_in.ts";
 import type { Store, WorkstreamRow } from "../contracts/store.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -35,6 +36,8 @@ export interface HttpDependencies {
   models: () => ModelsAnswer["models"];
   /** How things stand with each MCP server. */
   mcpServers: () => HealthAnswer["mcp_servers"];
+  /** How people sign in to MCP servers. */
+  signIns: SignIns;
   /** Opens the folder of a workstream that is nobody's sub-agent. */
   workspaceOf: (row: WorkstreamRow) => Promise<Workspace>;
   options: HttpOptions;

@@ -35,6 +35,8 @@ interface Description {
   status?: number;
   /** Takes multipart form data instead of JSON. */
   multipart?: boolean;
+  /** Takes what a form of a page of ours sends instead of JSON; the body is its bytes. */
+  form?: boolean;
   /** Also open to a gateway that acts for nobody, where `authorize` lets it. */
   gateway_too?: boolean;
   /** Not counted by the rate limit. */

@@ -6,10 +6,11 @@ import { Asking } from "./asking.ts";
 import { connectProblem, failureOf, type Outcome } from "./outcome.ts";
 import { Refresher } from "./refresher.ts";
 import { openSession, type Session } from "./session.ts";
+import type { Access } from "./sign_in/required.ts";
 import type { McpDependencies, ServerSettings } from "./settings.ts";
 import { readToolList, type ListedTool, type ToolList, withoutSecrets } from "./tool_list.ts";
 
-export type ConnectionState = "connecting" | "ready" | "unavailable";
+export type ConnectionState = "connecting" | "ready" | "unavailable" | "sign_in_required";
 
 /** A connection that held for this long starts its pauses from the shortest again. */
 const STEADY_MS = 60_000;
@@ -22,6 +23,8 @@ export class Connection {
   readonly name: string;
   /** The calls that run, and what the server asks people meanwhile. */
   readonly asking: Asking;
+  /** Null for a server that needs none, or has it in its settings. */
+  readonly #access: Access | null;
   readonly #settings: ServerSettings;
   readonly #dependencies: McpDependencies;
   readonly #log: Log;
@@ -39,8 +42,15 @@ export class Connection {
   #hurry = false;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(name: string, settings: ServerSettings, dependencies: McpDependencies, onChange: () => void) {
+  constructor(
+    name: string,
+    settings: ServerSettings,
+    dependencies: McpDependencies,
+    access: Access | null,
+    onChange: () => void,
+  ) {
     this.name = name;
+    this.#access = access;
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#log = dependencies.log.child({ server: name });
@@ -114,6 +124,10 @@ export class Connection {
     try {
       return { status: "answered", result: await session.request(method, params, options) };
     } catch (error) {
+      if (this.#access?.refused === true && !options.signal.aborted) {
+        await session.close(this.#dependencies.limits.close_timeout_ms, false);
+        return { status: "sign_in_required" };
+      }
       const failure = failureOf(error, session.isOpen, options.signal);
       if (failure.status === "session_expired") this.#reopen(session);
       if (failure.status === "lost" && session.isOpen) this.#suspect(session);
@@ -126,7 +140,7 @@ export class Connection {
   async refresh(): Promise<RefreshReport> {
     const before = new Set(this.tools.map((tool) => tool.definition.name));
     if (this.#session === null) {
-      if (this.#state === "unavailable") this.#setState("connecting", null);
+      if (this.#state !== "connecting") this.#setState("connecting", null);
       this.#hurry = true;
       this.#pause.resolve();
       await this.settled(this.#dependencies.limits.connect_deadline_ms);
@@ -160,7 +174,7 @@ export class Connection {
         if (clock.now() - since >= STEADY_MS) pause_ms = limits.pause_ms;
       }
       if (this.#stop.signal.aborted) break;
-      if (!this.#hurry) await this.#wait(pause_ms);
+      if (!this.#hurry) await this.#wait(this.#state === "sign_in_required" ? null : pause_ms);
       pause_ms = this.#hurry ? limits.pause_ms : Math.min(pause_ms * 2, limits.pause_max_ms);
       this.#hurry = false;
     }
@@ -178,7 +192,7 @@ export class Connection {
       session = await openSession(
         this.#settings,
         { toolsChanged: () => this.#refresher.soon(), trouble: (error) => this.#onTrouble(session, error) },
-        this.asking,
+        { asking: this.asking, access: this.#access },
         this.#dependencies,
         this.#log,
         this.#stop.signal,
@@ -187,7 +201,8 @@ export class Connection {
       return session;
     } catch (error) {
       await session?.close(limits.close_timeout_ms, false);
-      this.#setState("unavailable", this.#words(connectProblem(error)));
+      if (this.#access?.refused === true) this.#setState("sign_in_required", SIGN_IN);
+      else this.#setState("unavailable", this.#words(connectProblem(error)));
       return null;
     } finally {
       clearTimeout(slow);
@@ -206,6 +221,7 @@ export class Connection {
     this.#refresher.stop();
     this.#session = null;
     if (this.#stop.signal.aborted) return;
+    if (this.#access?.refused === true) return this.#setState("sign_in_required", SIGN_IN);
     const why = this.#words(session.howEnded ?? "The connection was lost.");
     this.#setState(this.#hurry ? "connecting" : "unavailable", why);
   }
@@ -291,9 +307,10 @@ export class Connection {
     return this.#dependencies.redact(text).slice(0, PROBLEM_LENGTH_MAX);
   }
 
-  /** A pause that a person, or the stop, can end. */
-  async #wait(pause_ms: number): Promise<void> {
+  /** A pause that a person, or the stop, can end; null: nothing else can. */
+  async #wait(pause_ms: number | null): Promise<void> {
     this.#pause = Promise.withResolvers();
+    if (pause_ms === null) return this.#pause.promise;
     // Spread, so that many servers do not come back at once.
     const timer = setTimeout(() => this.#pause.resolve(), pause_ms * (0.75 + Math.random() / 2));
     timer.unref();
@@ -301,6 +318,8 @@ export class Connection {
     clearTimeout(timer);
   }
 }
+
+const SIGN_IN = "People sign in to it one by one.";
 
 /** A problem is a line for people, whatever a server says. */
 const PROBLEM_LENGTH_MAX = 500;

@@ -1,6 +1,5 @@
 import type { ToolOutput } from "../contracts/tool.ts";
 import { visible } from "../lib/visible.ts";
-import type { Connection } from "./connection.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Of a server's own words in a message. */
@@ -10,7 +9,7 @@ const WORDS_LENGTH_MAX = 2000;
 const REFUSED_UNRUN = new Set([-32_700, -32_600, -32_601, -32_602]);
 
 /** For a call of a tool whose server cannot be reached. */
-export function unavailable({ name, problem }: Connection): string {
+export function unavailable({ name, problem }: { name: string; problem: string | null }): string {
   return unavailableBecause(name, problem ?? "it is being connected");
 }
 
@@ -38,11 +37,18 @@ export function failedRequest(
       return unknown(`${what} was cancelled.`);
     case "session_expired":
       return withoutEffect(unavailableBecause(server, "its session is over"));
+    case "sign_in_required":
+      return withoutEffect(notSignedIn(server));
     case "lost":
       return outcome.reached
         ? unknown(`The MCP server ${server} went away during ${what} (${words(outcome.error)}). ${CHECK_FIRST}`)
         : withoutEffect(unavailableBecause(server, words(outcome.error)));
   }
+}
+
+/** For a call that needs the account of somebody who has not signed in. */
+export function notSignedIn(server: string): string {
+  return `The MCP server ${server} knows people by accounts of their own, and the owner of this conversation has not signed in to it. The call was not run; say that /mcp connect ${server} does it.`;
 }
 
 const CHECK_FIRST = "Whether it had an effect is unknown: check before you try again.";

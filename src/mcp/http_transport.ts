@@ -1,4 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Access } from "./sign_in/required.ts";
 
 /** A server on the network. */
 export interface HttpServer {
@@ -12,8 +13,9 @@ export interface HttpServer {
 const REDIRECTS_MAX = 5;
 
 /** Loads the SDK's transport for a server on the network. Redirects are followed within its origin only. */
-export async function httpTransport({ type, url, headers }: HttpServer): Promise<Transport> {
-  const options = { requestInit: { headers: { ...headers } }, fetch: fetchWithin(new URL(url).origin) };
+export async function httpTransport({ type, url, headers }: HttpServer, access: Access | null): Promise<Transport> {
+  const within = fetchWithin(new URL(url).origin);
+  const options = { requestInit: { headers: { ...headers } }, fetch: access?.wrap(within) ?? within };
   if (type === "sse") {
     const { SSEClientTransport } = await import("@modelcontextprotocol/sdk/client/sse.js");
     return new SSEClientTransport(new URL(url), options);

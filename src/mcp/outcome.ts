@@ -11,7 +11,9 @@ export type Outcome =
   /** The way to the server is gone. `reached`: it may have begun to act. */
   | { status: "lost"; error: string; reached: boolean }
   /** The server on the network does not know our session any more; it did nothing. */
-  | { status: "session_expired" };
+  | { status: "session_expired" }
+  /** The server wants to know the person, and does not. It did nothing. */
+  | { status: "sign_in_required" };
 
 /** A page that a person must have dealt with before the server does what was asked. */
 export interface RequiredPage {
@@ -43,7 +45,7 @@ export function failureOf(
   error: unknown,
   is_open: boolean,
   signal: AbortSignal,
-): Exclude<Outcome, { status: "answered" }> {
+): Exclude<Outcome, { status: "answered" | "sign_in_required" }> {
   if (signal.aborted) return { status: "cancelled" };
   const code = codeOf(error);
   if (isNamed(error, "McpError")) {

@@ -3,12 +3,17 @@ import { visible, visibleLine } from "../lib/visible.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { Connection } from "./connection.ts";
-import { failedRequest, unavailable } from "./failed_request.ts";
+import { failedRequest, notSignedIn, unavailable } from "./failed_request.ts";
 import { Patience, UNLIMITED_MS } from "./patience.ts";
+import type { Server } from "./server.ts";
+import { accountNotes, cannotCall, connectionOf } from "./whose.ts";
 import { toolOutput } from "./result.ts";
 
 /** However much progress a server reports, a call ends. */
 const CALL_TOTAL_MS_MAX = 3_600_000;
+
+/** A server that is never content is not asked for ever. */
+const SIGN_IN_ATTEMPTS_MAX = 3;
 
 /** What a call works from; kept with the approval. */
 interface CallPlan {
@@ -18,39 +23,40 @@ interface CallPlan {
 }
 
 /** A server's tool that can be called: asked for like any side effect, since nobody here knows what it does. */
-export function remoteTool(exposed: string, own_name: string, connection: Connection): Tool {
+export function remoteTool(exposed: string, own_name: string, server: Server): Tool {
   return {
     name: exposed,
-    prepare: (args, _context: PrepareContext): Preparation => {
-      if (connection.state === "ready") return preparation(connection.name, own_name, args);
-      return { ok: false, error: unavailable(connection) };
+    prepare: (args, context: PrepareContext): Preparation => {
+      const error = cannotCall(server, context);
+      return error === null ? preparation(server, own_name, args) : { ok: false, error };
     },
-    execute: (plan, context) => callTool(readPlan(plan), connection, context),
+    execute: (plan, context) => callTool(readPlan(plan), server, context),
   };
 }
 
 /** Stands for a tool of a server that has not been reached yet, for a call that was approved before a restart. */
-export function absentTool(exposed: string, connection: Connection, deadline_ms: number): Tool {
+export function absentTool(exposed: string, server: Server, deadline_ms: number): Tool {
   return {
     name: exposed,
-    prepare: (): Preparation => ({ ok: false, error: unavailable(connection) }),
+    prepare: (): Preparation => ({ ok: false, error: unavailable(server) }),
     async execute(plan, context) {
-      await connection.settled(deadline_ms);
-      return callTool(readPlan(plan), connection, context);
+      await server.settled(deadline_ms);
+      return callTool(readPlan(plan), server, context);
     },
   };
 }
 
-function preparation(server: string, tool: string, args: JsonObject): Preparation {
-  const plan: CallPlan = { server, tool, args };
+function preparation(server: Server, tool: string, args: JsonObject): Preparation {
+  const plan: CallPlan = { server: server.name, tool, args };
   return {
     ok: true,
     plan: { ...plan },
-    header: `mcp:${visibleLine(server)}/${visibleLine(tool)}`,
+    header: `mcp:${visibleLine(server.name)}/${visibleLine(tool)}`,
     preview: argumentLines(args),
     needs_approval: true,
     effect: "side_effect",
     subject: JSON.stringify(args),
+    ...accountNotes(server),
   };
 }
 
@@ -75,7 +81,18 @@ function readPlan(plan: JsonValue): CallPlan {
   throw new Error("The plan of an MCP call names no server and tool.");
 }
 
-async function callTool(plan: CallPlan, connection: Connection, context: ToolContext): Promise<ToolOutput> {
+async function callTool(plan: CallPlan, server: Server, context: ToolContext): Promise<ToolOutput> {
+  for (let attempt = 1; ; attempt += 1) {
+    const connection = await connectionOf(server, context);
+    if (connection === null) return { output: notSignedIn(server.name), is_error: true, effect: "none" };
+    const output = await callOn(connection, plan, context);
+    if (output !== null) return output;
+    if (attempt === SIGN_IN_ATTEMPTS_MAX) return { output: notSignedIn(server.name), is_error: true, effect: "none" };
+  }
+}
+
+/** Null where the server wants to know the person first; it did nothing then. */
+async function callOn(connection: Connection, plan: CallPlan, context: ToolContext): Promise<ToolOutput | null> {
   const params = { name: plan.tool, arguments: plan.args };
   const timeout_ms = context.timeout_s * 1000;
   const limits = { timeout_ms, total_ms: Math.max(CALL_TOTAL_MS_MAX, timeout_ms) };
@@ -101,6 +118,7 @@ async function callTool(plan: CallPlan, connection: Connection, context: ToolCon
       context.signal.throwIfAborted();
       return pagesOutput(plan, agreed);
     }
+    if (outcome.status === "sign_in_required") return null;
     const told = patience.timed_out ? ({ status: "timed_out" } as const) : outcome;
     return failedRequest(plan.server, plan.tool, told, context.timeout_s);
   } finally {

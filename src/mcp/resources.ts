@@ -1,5 +1,5 @@
 import type { ExternalTool } from "../contracts/external_tools.ts";
-import type { Preparation, ToolContext, ToolOutput } from "../contracts/tool.ts";
+import type { PrepareContext, Preparation, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import { cut } from "../lib/cut.ts";
 import { visibleLine } from "../lib/visible.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
@@ -7,8 +7,10 @@ import type { AttachmentReference } from "../protocol/event.ts";
 import type { Connection } from "./connection.ts";
 import { clip, plainText, toolDescription } from "./describe.ts";
 import { exposedName } from "./names.ts";
-import { failedRequest, unavailable } from "./failed_request.ts";
+import { failedRequest, notSignedIn } from "./failed_request.ts";
 import { readResource } from "./result.ts";
+import type { Server } from "./server.ts";
+import { accountNotes, cannotCall, connectionOf } from "./whose.ts";
 
 /** Resources that one answer lists. */
 const LISTED_MAX = 200;
@@ -17,18 +19,17 @@ const LINE_LENGTH_MAX = 500;
 
 const OWN_NAME = "read_resource";
 
-/** A tool that lists and reads a server's resources; null when it has none, or a tool of that name itself. */
-export function resourceTool(connection: Connection): ExternalTool | null {
-  if (connection.session?.offers("resources") !== true) return null;
-  if (connection.tools.some((tool) => tool.own_name === OWN_NAME)) return null;
+/** A tool that lists and reads a server's resources; null when it has a tool of that name itself. */
+export function resourceTool(server: Server): ExternalTool | null {
+  if (server.tools.some((tool) => tool.own_name === OWN_NAME)) return null;
   const about = "Reads a resource of this server by its uri, or lists the resources where no uri is given.";
-  const name = exposedName(connection.name, OWN_NAME);
+  const name = exposedName(server.name, OWN_NAME);
   return {
     own_name: OWN_NAME,
     about,
     definition: {
       name,
-      description: toolDescription(connection.name, about),
+      description: toolDescription(server.name, about),
       parameters: {
         type: "object",
         properties: { uri: { type: "string", description: "As listed, or as a tool's result links to it" } },
@@ -42,24 +43,30 @@ export function resourceTool(connection: Connection): ExternalTool | null {
     },
     tool: {
       name,
-      prepare: (args) => prepareReading(connection, args),
-      execute: (plan, context) => read(connection, isJsonObject(plan) ? plan["uri"] : undefined, context),
+      prepare: (args, context) => prepareReading(server, args, context),
+      async execute(plan, context) {
+        const connection = await connectionOf(server, context);
+        if (connection === null) return { output: notSignedIn(server.name), is_error: true, effect: "none" };
+        return read(connection, isJsonObject(plan) ? plan["uri"] : undefined, context);
+      },
     },
   };
 }
 
-function prepareReading(connection: Connection, { uri }: JsonObject): Preparation {
-  if (connection.state !== "ready") return { ok: false, error: unavailable(connection) };
+function prepareReading(server: Server, { uri }: JsonObject, context: PrepareContext): Preparation {
+  const error = cannotCall(server, context);
+  if (error !== null) return { ok: false, error };
   const wanted = typeof uri === "string" ? uri.trim() : "";
   const what = wanted === "" ? "list of resources" : visibleLine(wanted);
   return {
     ok: true,
     plan: { uri: wanted },
-    header: `mcp:${visibleLine(connection.name)}/${OWN_NAME}: ${what}`,
+    header: `mcp:${visibleLine(server.name)}/${OWN_NAME}: ${what}`,
     preview: what,
     needs_approval: true,
     effect: "none",
     subject: wanted,
+    ...accountNotes(server),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Log } from "../lib/log.ts";
 import { isJsonObject, type JsonObject } from "../protocol/json.ts";
 import type { Asking } from "./asking.ts";
 import { httpTransport } from "./http_transport.ts";
+import type { Access } from "./sign_in/required.ts";
 import type { McpDependencies, ServerSettings } from "./settings.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 
@@ -22,10 +23,12 @@ export class Session {
   readonly #client: Client;
   readonly #transport: Transport;
   readonly #result_schema: typeof ResultSchema;
+  readonly #access: Access | null;
   readonly #closed = Promise.withResolvers<void>();
   #is_open = true;
 
-  constructor(client: Client, transport: Transport, result_schema: typeof ResultSchema) {
+  constructor(client: Client, transport: Transport, result_schema: typeof ResultSchema, access: Access | null) {
+    this.#access = access;
     this.#client = client;
     this.#transport = transport;
     this.#result_schema = result_schema;
@@ -72,7 +75,15 @@ export class Session {
     const result: unknown = await whileListening(options.signal, (signal) =>
       this.#client.request({ method, params }, this.#result_schema, { ...options, signal }),
     );
-    return isJsonObject(result) ? result : {};
+    return isJsonObject(result) ? this.#withoutTokens(result) : {};
+  }
+
+  /** A server may say back what it was shown. */
+  #withoutTokens(result: JsonObject): JsonObject {
+    if (this.#access === null) return result;
+    const said = JSON.stringify(result);
+    const clean = this.#access.withoutTokens(said);
+    return clean === said ? result : (JSON.parse(clean) as JsonObject);
   }
 
   ping(timeout_ms: number): Promise<unknown> {
@@ -120,7 +131,7 @@ async function within(work: Promise<unknown>, limit_ms: number): Promise<void> {
 export async function openSession(
   settings: ServerSettings,
   listener: SessionListener,
-  asking: Asking,
+  { asking, access }: { asking: Asking; access: Access | null },
   dependencies: McpDependencies,
   log: Log,
   signal: AbortSignal,
@@ -151,8 +162,8 @@ export async function openSession(
   client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => listener.toolsChanged());
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onerror = (error) => listener.trouble(error);
-  const transport = await transportOf(settings, dependencies, log);
-  const session = new Session(client, transport, types.ResultSchema);
+  const transport = await transportOf(settings, access, dependencies, log);
+  const session = new Session(client, transport, types.ResultSchema, access);
   try {
     await whileListening(signal, (own) =>
       client.connect(transport, { timeout: limits.connect_patience_ms, signal: own }),
@@ -165,12 +176,17 @@ export async function openSession(
   }
 }
 
-async function transportOf(settings: ServerSettings, dependencies: McpDependencies, log: Log): Promise<Transport> {
+async function transportOf(
+  settings: ServerSettings,
+  access: Access | null,
+  dependencies: McpDependencies,
+  log: Log,
+): Promise<Transport> {
   const { command, args, env, url, headers, type } = settings;
   if (command !== null && (type === null || type === "stdio")) {
     const environment = { ...dependencies.base_environment, ...env };
     return new StdioTransport({ command, args, env: environment, cwd: dependencies.folder }, dependencies.spawner, log);
   }
   if (url === null) throw new Error("Its settings name neither a command nor a url.");
-  return httpTransport({ type: type === "sse" ? "sse" : "http", url, headers });
+  return httpTransport({ type: type === "sse" ? "sse" : "http", url, headers }, access);
 }

@@ -2,6 +2,8 @@ import type { McpServers } from "../config/tool_settings.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Spawner } from "../lib/spawn.ts";
+import type { CredentialStore } from "./sign_in/kept.ts";
+import type { Presentation } from "./sign_in/oauth_client.ts";
 
 export type ServerSettings = McpServers[string];
 
@@ -22,6 +24,8 @@ export interface McpDependencies {
   /** Seconds between two looks at the tools of servers that do not push; 0 for never. */
   refresh_interval_s: number;
   limits: ConnectionLimits;
+  /** How people sign in; null where nobody can. `presentation` is null where no browser could come back. */
+  credentials: { store: CredentialStore; presentation: Presentation | null } | null;
 }
 
 /** Times in milliseconds. */

@@ -236,7 +236,7 @@ test("nothing of a server is left after the stop, also what it started (MCP-25, 
 test("prompts and resources that a server promises and does not have leave its tools alone (MCP-28)", async () => {
   const { manager, call } = start({ s: hostile({ capabilities: { prompts: {}, resources: {} } }) });
   await manager.settled();
-  expect(await manager.prompts()).toEqual([]);
+  expect(await manager.prompts(null)).toEqual([]);
   expect(ran(await call("echo", { text: "fine" })).output).toBe("fine");
 });
 
@@ -277,7 +277,7 @@ test("published servers work: everything, filesystem and memory", async () => {
   expect(ran(await call("mcp__everything__read_resource")).output).toContain("demo://resource/");
   const uri = "demo://resource/static/document/architecture.md";
   expect(ran(await call("mcp__everything__read_resource", { uri })).output).toContain(`[resource ${uri}]\n`);
-  expect(await manager.prompt("everything", "args-prompt", { city: "Bern" })).toMatchObject({
+  expect(await manager.prompt("everything", "args-prompt", { city: "Bern" }, null)).toMatchObject({
     ok: true,
     text: expect.stringContaining("Bern"),
   });

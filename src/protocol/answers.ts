@@ -39,7 +39,7 @@ export const HealthAnswer = Type.Object({
   mcp_servers: Type.Array(
     Type.Object({
       server: Type.String(),
-      state: Type.Enum(["connecting", "ready", "unavailable", "rejected"]),
+      state: Type.Enum(["connecting", "ready", "unavailable", "sign_in_required", "rejected"]),
       tools: Type.Integer(),
     }),
   ),

@@ -1,4 +1,4 @@
-import type { BudgetStore } from "../contracts/store.ts";
+import type { BudgetStore } from "../contracts/budget.ts";
 import { insertSql, type Sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 

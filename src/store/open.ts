@@ -7,6 +7,7 @@ import { createBudgets } from "./budgets.ts";
 import { createChannels } from "./channels.ts";
 import { openDatabase } from "./database.ts";
 import { createJournal } from "./journal.ts";
+import { createMcpSignIns } from "./mcp_sign_ins.ts";
 import { createMemories } from "./memories.ts";
 import { createMessages } from "./messages.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -71,6 +72,7 @@ export async function openStore({ path, now = Date.now }: OpenOptions): Promise<
     audit: createAudit(sql, writer),
     usage: createUsage(sql),
     budgets: createBudgets(sql, writer),
+    mcp_sign_ins: createMcpSignIns(sql, writer),
     backup: (target) => backupDatabase(connection, target),
     prune: (options) => removal.prune(options),
     check: () =>

@@ -49,6 +49,8 @@ export function createUsers(sql: Sql, writer: Writer, memories: Memories): UserS
       return writer.write(() => {
         sql.run("delete from grants where user_id = @user_id", { user_id });
         sql.run("delete from workstream_guests where user_id = @user_id", { user_id });
+        sql.run("delete from mcp_credentials where user_id = @user_id", { user_id });
+        sql.run("delete from mcp_sign_ins where user_id = @user_id", { user_id });
         return sql.run("delete from users where user_id = @user_id", { user_id }) > 0;
       });
     },

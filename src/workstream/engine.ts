@@ -176,6 +176,11 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     return actor?.mcp_requests.answer(request_id, answer) ?? NOT_ASKED;
   }
 
+  async signedIn(server: string, by: DecidedBy): Promise<void> {
+    const theirs = [...this.#registry.loaded()].filter(({ row }) => row.user_id === by.user_id);
+    await Promise.all(theirs.map((actor) => actor.mcp_requests.signedIn(server, by)));
+  }
+
   /** The workstream itself or the sub-agent of it whose call a server asks something for. */
   async #mcpRequestHolder(ws_id: string, request_id: string): Promise<Workstream | null> {
     const own = await this.#registry.get(ws_id);

@@ -167,7 +167,7 @@ test("/mcp lists tools, refreshes and sends prompts", async () => {
   const { rig } = await engineWithServer({}, published("server-everything", ["stdio"]));
   const ws = await rig.open();
   const list = await command(rig, ws.ws_id, "/mcp");
-  expect(list).toMatch(/^MCP tools \(13\):\n {2}mcp__files__echo +\[MCP: files\] Echoes back the input/);
+  expect(list).toMatch(/^MCP tools \(16\):\n {2}mcp__files__echo +\[MCP: files\] Echoes back the input/);
   expect(await command(rig, ws.ws_id, "/mcp refresh")).toBe("MCP refresh complete:\n  files: no changes");
   expect(await command(rig, ws.ws_id, "/mcp refresh files")).toBe("MCP refresh complete:\n  files: no changes");
   expect(await command(rig, ws.ws_id, "/mcp refresh other")).toBe("There is no MCP server other; known are files.");

@@ -7,6 +7,7 @@ import { budgetRoutes } from "./budgets.ts";
 import { channelRoutes } from "./channels.ts";
 import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
+import { mcpSignInRoutes } from "./mcp_sign_ins.ts";
 import { memoryRoutes } from "./memories.ts";
 import { messageRoutes } from "./messages.ts";
 import { modelRoutes } from "./models.ts";
@@ -23,6 +24,7 @@ export function routeTable(context: HttpContext): Route[] {
     ...authRoutes(context),
     ...workstreamRoutes(context),
     ...messageRoutes(context),
+    ...mcpSignInRoutes(context),
     ...eventRoutes(context),
     ...attachmentRoutes(context),
     ...fileRoutes(context),

@@ -131,6 +131,8 @@ export class JournalEngine implements Engine {
     return null;
   }
 
+  async signedIn(): Promise<void> {}
+
   async answerMcpRequest(): Promise<{ ok: false; reason: "nothing_pending"; error: string }> {
     return { ok: false, reason: "nothing_pending", error: "Nothing of an MCP server waits." };
   }

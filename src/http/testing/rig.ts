@@ -1,3 +1,4 @@
+import { NO_SIGN_INS } from "../../contracts/mcp_sign_in.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +64,7 @@ export async function createRig(options: Partial<HttpOptions> = {}): Promise<Rig
     }),
     models: () => [{ alias: "default", model: "scripted", is_default: true }],
     workspaceOf: () => Promise.resolve(openWorkspace(join(folder, "workspace"))),
+    signIns: NO_SIGN_INS,
     mcpServers: () => [{ server: "files", state: "ready", tools: 3 }],
     withoutOwnSecrets: (text) => text.replaceAll("the server's own secret", "[redacted]"),
     options: {

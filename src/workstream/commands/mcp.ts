@@ -77,15 +77,15 @@ function reportLines(report: RefreshReport): string[] {
 
 async function prompt(servers: ExternalServers, { actor, by }: CommandInput, words: string[]): Promise<string> {
   const [server, name, ...pairs] = words;
-  if (server === undefined || name === undefined) return listPrompts(servers, server ?? null);
+  if (server === undefined || name === undefined) return listPrompts(servers, server ?? null, actor.row.user_id);
   const args = Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.slice(pair.indexOf("=") + 1)]));
-  const answer = await servers.prompt(server, name, args);
+  const answer = await servers.prompt(server, name, args, actor.row.user_id);
   if (!answer.ok) return answer.error;
   return say(actor, answer.text, by.name, by.user_id, `${server}/${name}`);
 }
 
-async function listPrompts(servers: ExternalServers, server: string | null): Promise<string> {
-  const prompts = (await servers.prompts()).filter((prompt) => server === null || prompt.server === server);
+async function listPrompts(servers: ExternalServers, server: string | null, user_id: string | null): Promise<string> {
+  const prompts = (await servers.prompts(user_id)).filter((prompt) => server === null || prompt.server === server);
   if (prompts.length === 0) return "No MCP server offers prompts.";
   const lines = prompts.map(({ server: from, name, description, arguments: args }) => {
     const shown = args.map((argument) => (argument.required ? `${argument.name}=…` : `[${argument.name}=…]`)).join(" ");

@@ -5,12 +5,27 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog, type Log } from "../../../src/lib/log.ts";
 import { createSpawner } from "../../../src/lib/spawn.ts";
 import { McpManager } from "../../../src/mcp/manager.ts";
-import { CONNECTION_LIMITS, type ConnectionLimits, type ServerSettings } from "../../../src/mcp/settings.ts";
+import {
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  type McpDependencies,
+  type ServerSettings,
+} from "../../../src/mcp/settings.ts";
 import type { JsonObject } from "../../../src/protocol/json.ts";
 import { toolBench, type CallResult, type ToolBench } from "../tool_context.ts";
 import type { HostileOptions } from "./hostile_server.ts";
 
-const NO_SERVER: ServerSettings = { type: null, command: null, args: [], env: {}, url: null, headers: {} };
+const NO_SERVER: ServerSettings = {
+  type: null,
+  command: null,
+  args: [],
+  env: {},
+  url: null,
+  headers: {},
+  oauth_client_id: null,
+  oauth_client_secret: null,
+  oauth_scope: null,
+};
 
 /** A server that is started. */
 export function program(command: string, args: string[] = [], env: Record<string, string> = {}): ServerSettings {
@@ -45,6 +60,8 @@ export interface ServersOptions {
   refresh_interval_s?: number;
   log?: Log;
   workspace_root?: string | null;
+  credentials?: McpDependencies["credentials"];
+  clock?: McpDependencies["clock"];
   onChange?: (external: ExternalTools) => void;
 }
 
@@ -74,7 +91,7 @@ export function startServers(servers: Record<string, ServerSettings>, options: S
     servers,
     {
       spawner,
-      clock: systemClock,
+      clock: options.clock ?? systemClock,
       log: options.log ?? silentLog,
       redact: (text) => text,
       version: "0.0.0",
@@ -82,6 +99,7 @@ export function startServers(servers: Record<string, ServerSettings>, options: S
       folder: process.cwd(),
       workspace_root: options.workspace_root ?? null,
       refresh_interval_s: options.refresh_interval_s ?? 0,
+      credentials: options.credentials ?? null,
       limits: { ...CONNECTION_LIMITS, pause_ms: 50, debounce_ms: 30, ...options.limits },
     },
     (external) => {
