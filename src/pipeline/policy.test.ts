@@ -14,6 +14,7 @@ function inputs(fields: Partial<PolicyInputs> = {}): PolicyInputs {
     usernames: ["ada"],
     auto_approve: false,
     auto_approve_tools: [],
+    person_only: false,
     sub_agent_auto: null,
     now: "2026-01-01T00:00:00.000Z",
     ...fields,

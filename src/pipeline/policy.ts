@@ -31,16 +31,18 @@ export interface PolicyInputs {
   grants: readonly Grant[];
   /** The owner's, and that of each guest whose words the turn follows. */
   usernames: readonly string[];
-  /** Every call runs unasked: the workstream's own setting, or `--skip-permissions`. */
+  /** Every call runs unasked: the workstream's own setting while its owner alone speaks, or `--skip-permissions`. */
   auto_approve: boolean;
   auto_approve_tools: readonly string[];
+  /** What is asked waits for a person, whatever a judge thinks of it: the turn follows a guest's words. */
+  person_only: boolean;
   /** Inside a sub-agent these run unasked. */
   sub_agent_auto: ReadonlySet<string> | null;
   /** ISO 8601; grants that have run out do not count. */
   now: string;
 }
 
-/** `person_only`: a rule, or a doubt about one, wants a person to look; no judge may stand in. */
+/** `person_only`: a rule, a doubt about one or a guest's words want a person to look; no judge may stand in. */
 export type Verdict =
   | { verdict: "run" }
   | { verdict: "ask"; person_only: boolean }
@@ -62,7 +64,7 @@ export function decide(call: PolicyCall, inputs: PolicyInputs): Verdict {
   }
   const asked = coverage(rules, "ask", call);
   if (denied.unsure || asked.unsure || asked.rule !== null) return { verdict: "ask", person_only: true };
-  return permitted || !call.needs_approval ? { verdict: "run" } : { verdict: "ask", person_only: false };
+  return permitted || !call.needs_approval ? { verdict: "run" } : { verdict: "ask", person_only: inputs.person_only };
 }
 
 function denialOf(call: PolicyCall, rule: ApprovalRule): string {

@@ -4,6 +4,7 @@ import { newPrefixedId } from "../lib/ids.ts";
 import { timestamp } from "../lib/clock.ts";
 import type { DecidedBy } from "../protocol/approval.ts";
 import type { PlanResolvedEvent } from "../protocol/event.ts";
+import { guestsOf } from "./guests.ts";
 import type { LiveWorkstream } from "./live_workstream.ts";
 
 /**
@@ -16,7 +17,8 @@ export async function review(
   request: { content: string; round: number },
   signal: AbortSignal,
 ): Promise<ReviewAnswer> {
-  if (actor.row.auto_approve || actor.services.settings.skip_permissions) return { decision: "skipped" };
+  if (actor.services.settings.skip_permissions) return { decision: "skipped" };
+  if (actor.row.auto_approve && (await guestsOf(actor)).length === 0) return { decision: "skipped" };
   const { content, round } = request;
   const open = [...actor.conversation.open_reviews].find(
     ([, { event }]) => event.call_id === call_id && event.round === round,

@@ -8,6 +8,7 @@ import type { StatusEvent } from "../protocol/event.ts";
 import type { LiveWorkstream } from "./live_workstream.ts";
 import { budgetError } from "./budget.ts";
 import { prepareContext, toolContext } from "./contexts.ts";
+import { guestsOf } from "./guests.ts";
 
 /** What the turn loop sees of an actor. */
 export function createTurnPort(actor: LiveWorkstream, signal: AbortSignal): TurnPort {
@@ -67,17 +68,18 @@ function modelsOf(actor: LiveWorkstream): ModelSettings[] {
 async function policyOf(actor: LiveWorkstream): Promise<PolicyInputs> {
   const { row, services } = actor;
   const { user_id } = row;
-  const speakers = await actor.host.speakersOf(actor.root_ws_id);
-  const guests = [...speakers].filter((speaker) => speaker !== user_id);
-  // What the owner allowed for good was allowed to the owner: a guest's words must not use it.
-  const all = user_id === null || guests.length > 0 ? [] : await services.store.approvals.grants({ user_id });
+  const { skip_permissions } = services.settings;
+  const guests = await guestsOf(actor);
+  const by_owner = guests.length === 0;
+  const all = user_id === null || !by_owner ? [] : await services.store.approvals.grants({ user_id });
   const grants = all.filter((grant) => grant.ws_id === null || grant.ws_id === actor.root_ws_id);
   return {
     rules: services.settings.rules,
     grants,
     usernames: await namesOf(actor, user_id === null ? guests : [user_id, ...guests]),
-    auto_approve: row.auto_approve || services.settings.skip_permissions,
-    auto_approve_tools: row.auto_approve_tools,
+    auto_approve: skip_permissions || (by_owner && row.auto_approve),
+    auto_approve_tools: by_owner ? row.auto_approve_tools : [],
+    person_only: !by_owner,
     sub_agent_auto: row.kind === "main" ? null : services.catalog.sets.AGENT_AUTO_TOOLS,
     now: timestamp(services.clock),
   };
