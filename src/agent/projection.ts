@@ -124,8 +124,11 @@ function applyUserTurn(conversation: Conversation, entry: JournalEntry, event: U
   } else {
     conversation.turn.answered = null;
   }
-  if (event.sender !== undefined) conversation.turn.speakers.add(event.sender.user_id);
-  const text = [event.content, entry.private?.attached_text].filter(Boolean).join("\n\n");
+  const { attached_text, retried_by } = entry.private ?? {};
+  for (const user_id of [event.sender?.user_id, retried_by]) {
+    if (user_id !== undefined) conversation.turn.speakers.add(user_id);
+  }
+  const text = [event.content, attached_text].filter(Boolean).join("\n\n");
   const message: UserMessage = {
     role: "user",
     content: [

@@ -169,7 +169,7 @@ export interface Engine {
   /** Takes the last `turns` turns out of the conversation. Not while a turn runs. */
   rewind(ws_id: string, turns: number): Promise<{ ok: true; turns: number } | EngineFailure>;
   /** Runs the last turn again from its message. */
-  retry(ws_id: string): Promise<{ ok: true } | EngineFailure>;
+  retry(ws_id: string, by: DecidedBy): Promise<{ ok: true } | EngineFailure>;
   close(ws_id: string, reason: string): Promise<{ ok: true } | EngineFailure>;
   remove(ws_id: string): Promise<{ ok: true } | EngineFailure>;
   /** A slash command; its output comes as `info` events. */

@@ -11,10 +11,7 @@ import type { McpSignInStore } from "./mcp_sign_in.ts";
 
 export type { UserRow, TokenRow, UserStore, ChannelStore, ServiceRow, ServiceStore } from "./directory.ts";
 
-/**
- * A prepared call as it is kept beside `tool_info` or `approve_request`, so that a restart needs no second
- * preparation.
- */
+/** A prepared call, kept beside `tool_info` or `approve_request` so that a restart need not prepare it again. */
 export interface KeptCall {
   call_id: string;
   name: string;
@@ -25,7 +22,7 @@ export interface KeptCall {
   /** Over tool, arguments and preview. */
   hash: string;
   needs_approval: boolean;
-  /** A rule wants a person to decide: no judge's word is enough. */
+  /** A rule or a guest's words want a person to decide: no judge's word is enough. */
   person_only?: boolean;
   error?: string;
   denied?: boolean;
@@ -44,6 +41,8 @@ export interface PrivateData {
   usage?: UsageByModel;
   /** Text of attachments that the model reads along with a `user_turn`. */
   attached_text?: string;
+  /** With a `user_turn` that was said before: the `user_id` of whoever wants it to be done again. */
+  retried_by?: string;
   /** With an `info` in an open turn: the `user_id` of whoever wants to be told of its end. */
   tell_when_done?: string;
   /** With a compaction: reading the journal from after this `seq` gives the same conversation as reading all of it. */

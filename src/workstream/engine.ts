@@ -197,9 +197,9 @@ export class WorkstreamEngine implements Engine, WorkstreamHost {
     return actor === null ? UNKNOWN : rewind(actor, turns);
   }
 
-  async retry(ws_id: string): Promise<{ ok: true } | EngineFailure> {
+  async retry(ws_id: string, by: DecidedBy): Promise<{ ok: true } | EngineFailure> {
     const actor = await this.#registry.get(ws_id);
-    return actor === null ? UNKNOWN : retryTurn(actor);
+    return actor === null ? UNKNOWN : retryTurn(actor, by);
   }
 
   async close(ws_id: string, reason: string): Promise<{ ok: true } | EngineFailure> {

@@ -212,3 +212,23 @@ test("a sub-agent of an `auto_approve` workstream asks when a guest spoke, and s
   await ws.turnEnded();
   expect(done).toEqual(["1"]);
 });
+
+test("a guest who has the owner's turn run again has no more rights than with words of their own", async () => {
+  const done: string[] = [];
+  const { engine, provider, ws, say } = await startOwned({ tools: [recorder(done)] }, { auto_approve: true });
+  provider.script(record("1"), says("ok"), record("2"), says("ok"), record("3"), says("ok"));
+  await say(ADA);
+  await ws.turnEnded(1);
+  const next = askedOrEnded(ws);
+  // The turn is told to have ended a moment before another may begin.
+  await expect.poll(() => engine.retry(ws.ws_id, BEN)).toMatchObject({ ok: true });
+  await next;
+  expect(done).toEqual(["1"]);
+  await engine.approve(ws.ws_id, { ...YES, always: false, decided_by: ADA });
+  await ws.turnEnded(2);
+  expect(done).toEqual(["1", "2"]);
+  // What the owner says next is the owner's again.
+  await say(ADA);
+  await ws.turnEnded(3);
+  expect(done).toEqual(["1", "2", "3"]);
+});

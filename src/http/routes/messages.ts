@@ -110,7 +110,7 @@ function turnRoutes({ store, engine }: HttpContext): Route[] {
       answer: OkAnswer,
       async handle({ principal, params }) {
         const { ws_id } = await accessWorkstream(store, principal, params["ws_id"], "speak");
-        requireSuccess(await engine.retry(ws_id));
+        requireSuccess(await engine.retry(ws_id, personOf(principal)));
         return { status: "ok" };
       },
     }),
