@@ -29,8 +29,8 @@ export type Unsubscribe = () => void;
 
 /** What is said to whom, now. Readers are called at once and must not block; they never miss or reorder a frame. */
 export interface EventBus {
-  /** Frames of one workstream. */
-  subscribe(ws_id: string, reader: (frame: Frame) => void): Unsubscribe;
+  /** Frames of one workstream, and what is told to this person alone. */
+  subscribe(ws_id: string, reader: (frame: Frame) => void, user_id?: string | null): Unsubscribe;
   /** Frames of all workstreams, for channel streams. */
   subscribeAll(reader: (frame: Frame) => void): Unsubscribe;
   subscribeGlobal(reader: (frame: GlobalFrame) => void): Unsubscribe;

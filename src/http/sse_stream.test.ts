@@ -113,6 +113,20 @@ test("what waits for a person is asked again, without moving the reader's place"
   expect(frames[1]?.data["cycle_id"]).toBe("c1");
 });
 
+test("what is said to one person is on no other person's stream", async () => {
+  const { engine, ws_id, anna, open, person, url, store } = await streamRig();
+  const otto = await person("otto");
+  await store.workstreams.invite(ws_id, otto.user_id);
+  const readers = [await open(), await readSse(url, bearer(otto.token))];
+  engine.bus.publishTo(anna.user_id, ws_id, { type: "info", message: "for anna" });
+  await engine.append(ws_id, info("for all"));
+  const told = await Promise.all(readers.map(async (reader) => outline(await reader.until(isInfo("for all")))));
+  expect(told).toEqual([
+    ["connected", "state_change", "ws_state", "info", "1:info"],
+    ["connected", "state_change", "ws_state", "1:info"],
+  ]);
+});
+
 test("two readers each see every event (SSE-01)", async () => {
   const { engine, ws_id, open } = await streamRig();
   const readers = await Promise.all([open(), open()]);

@@ -15,6 +15,13 @@ export function streamStart(last_event_id: string | undefined, last_seq: number)
   return after <= last_seq ? { from: "entry", after } : { from: "resync", cursor: last_seq };
 }
 
+/** Which workstream is read, from where on, and by whom; null where nobody is named. */
+export interface StreamRequest {
+  ws_id: string;
+  start: StreamStart;
+  user_id: string | null;
+}
+
 /**
  * Streams one workstream to one reader until either ends. Resolves when the stream is live or over; false when the
  * workstream was gone before anything was answered.
@@ -22,8 +29,7 @@ export function streamStart(last_event_id: string | undefined, last_seq: number)
 export async function streamWorkstream(
   dependencies: FollowerDependencies,
   connect: () => SseConnection,
-  ws_id: string,
-  start: StreamStart,
+  { ws_id, start, user_id }: StreamRequest,
 ): Promise<boolean> {
   const { bus } = dependencies.engine;
   // The head is sent only when the reader's place is fixed: whatever a client does after it has to reach it.
@@ -43,7 +49,7 @@ export async function streamWorkstream(
     ready: () => open().ready(),
     isClosed: () => connection?.closed ?? false,
   });
-  const unsubscribe = bus.subscribe(ws_id, follower.push);
+  const unsubscribe = bus.subscribe(ws_id, follower.push, user_id);
   try {
     if (start.from === "resync") write(bus.ephemeralFrame(ws_id, { type: "resync", cursor: start.cursor }).bytes());
     const live = await follower.goLive((snapshot) => {

@@ -54,13 +54,14 @@ class GlobalBusFrame implements GlobalFrame {
 
 /** Tells readers at once, in the order of publication. A reader must not throw and must not block. */
 export class Bus implements EventBus {
-  readonly #readers = new Map<string, Set<(frame: Frame) => void>>();
+  /** By workstream; with each reader the person who reads, where one is named. */
+  readonly #readers = new Map<string, Map<(frame: Frame) => void, string | null>>();
   readonly #all = new Set<(frame: Frame) => void>();
   readonly #global = new Set<(frame: GlobalFrame) => void>();
 
-  subscribe(ws_id: string, reader: (frame: Frame) => void): Unsubscribe {
-    const readers = this.#readers.get(ws_id) ?? new Set();
-    readers.add(reader);
+  subscribe(ws_id: string, reader: (frame: Frame) => void, user_id: string | null = null): Unsubscribe {
+    const readers = this.#readers.get(ws_id) ?? new Map<(frame: Frame) => void, string | null>();
+    readers.set(reader, user_id);
     this.#readers.set(ws_id, readers);
     return () => {
       readers.delete(reader);
@@ -97,8 +98,14 @@ export class Bus implements EventBus {
   }
 
   publish(frame: Frame): void {
-    for (const reader of this.#readers.get(frame.ws_id) ?? []) reader(frame);
+    for (const reader of this.#readers.get(frame.ws_id)?.keys() ?? []) reader(frame);
     for (const reader of this.#all) reader(frame);
+  }
+
+  /** Tells one person, where they read, and nobody else. It is in no journal, so it is told once. */
+  publishTo(user_id: string, ws_id: string, event: KeptEvent): void {
+    const frame = new BusFrame(ws_id, event, null, null, null);
+    for (const [reader, whose] of this.#readers.get(ws_id) ?? []) if (whose === user_id) reader(frame);
   }
 
   publishGlobal(event: GlobalEvent): void {

@@ -40,7 +40,8 @@ function workstreamEvents(context: HttpContext): Route {
         const authentication = await context.authenticator.authenticate(credentialsOf(request));
         return authentication.ok && (await allows(accessWorkstream(store, authentication.principal, ws_id, "see")));
       };
-      const opened = await streamWorkstream(context, () => open(context, principal, reply, stillAllowed), ws_id, start);
+      const wanted = { ws_id, start, user_id: principal.user_id };
+      const opened = await streamWorkstream(context, () => open(context, principal, reply, stillAllowed), wanted);
       if (!opened) throw unknownWorkstream();
     },
   });

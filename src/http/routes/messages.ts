@@ -56,7 +56,8 @@ function sendRoutes(context: HttpContext): Route[] {
     route({
       method: "POST",
       path: PATHS.command,
-      summary: "Gives a slash command; what it says also comes as info events",
+      summary:
+        "Gives a slash command; what it says also comes as an info event, to the caller alone where it is personal",
       scope: "write",
       body: CommandBody,
       answer: CommandAnswer,

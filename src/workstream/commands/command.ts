@@ -22,6 +22,8 @@ export interface Command {
   /** How it is called, such as `/model [alias]`. */
   usage: string;
   summary: string;
+  /** Answers whoever asked and nobody else, and leaves no trace: it is about the person, not the conversation. */
+  personal?: true;
   /** What people read; a refusal is a sentence like any other answer. */
   run(input: CommandInput): Promise<string | CommandOutput>;
 }

@@ -39,7 +39,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map(
   ]),
 );
 
-/** Runs a slash command. Its output is an `info` entry, and the answer too. */
+/** Runs a slash command. Its output is the answer, and an `info` entry too unless it is for the person alone. */
 export async function runCommand(
   actor: Workstream,
   line: string,
@@ -57,7 +57,12 @@ export async function runCommand(
   const said = await command.run({ actor, words, text, by });
   const { message, private: kept } = typeof said === "string" ? { message: said, private: {} } : said;
   const output = actor.services.redact(message);
-  await actor.append({ entries: [{ event: { type: "info", message: output }, private: kept }] });
+  const event = { type: "info", message: output } as const;
+  if (command.personal === true) {
+    actor.services.bus.publishTo(by.user_id, actor.row.ws_id, event);
+    return { ok: true, output };
+  }
+  await actor.append({ entries: [{ event, private: kept }] });
   // The turn may have ended while the wish was on its way to the disk.
   if (kept.tell_when_done !== undefined && actor.conversation.turn === null) tellOfEnd(actor);
   return { ok: true, output };

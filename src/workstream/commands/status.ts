@@ -9,7 +9,8 @@ export const status: Command = {
   name: "status",
   usage: "/status",
   summary: "shows where this workstream stands",
-  async run({ actor }) {
+  personal: true,
+  async run({ actor, by }) {
     const row = dashboardRow(actor.row, actor, actor.services);
     const lines = [
       `Workstream ${row.ws_id} (${row.title ?? row.name})`,
@@ -18,7 +19,8 @@ export const status: Command = {
       `Context: ${row.tokens} tokens, ${Math.round(row.context_ratio * 1000) / 10} % of the window`,
       `Folder: ${actor.surroundings.workspace.root}`,
       `Messages waiting: ${row.queued}`,
-      await usageToday(actor),
+      // How much the owner uses elsewhere is nobody else's business.
+      ...(actor.row.user_id === null || actor.row.user_id === by.user_id ? [await usageToday(actor)] : []),
     ];
     return lines.join("\n");
   },
