@@ -18,6 +18,7 @@ var built = path.join(root, "dist", "src", "main.js");
 var source = path.join(root, "src", "main.ts");
 
 if (isNewEnough(process.versions.node)) {
+  if (wantsFlags()) becomeFlagged();
   run();
 } else {
   runUnderBundledNode();
@@ -26,6 +27,21 @@ if (isNewEnough(process.versions.node)) {
 function isNewEnough(version) {
   var parts = version.split(".").map(Number);
   return parts[0] > NEEDED[0] || (parts[0] === NEEDED[0] && parts[1] >= NEEDED[1]);
+}
+
+// Only what runs for long profits; a command that ends in a moment would take twice the time to start.
+function wantsFlags() {
+  var given = process.execArgv.concat(process.env.NODE_OPTIONS || "").join(" ");
+  var lasts = process.argv.slice(2).some(function (word) {
+    return word === "server" || word === "gateway";
+  });
+  // A channel to a process above does not survive it, and Windows cannot.
+  return lasts && given.indexOf("semi-space") < 0 && !process.channel && typeof process.execve === "function";
+}
+
+// The same process, with its number and its channels, begins again; another above it would cost memory of its own.
+function becomeFlagged() {
+  process.execve(process.execPath, [process.execPath].concat(process.execArgv, nodeFlags, process.argv.slice(1)));
 }
 
 function run() {

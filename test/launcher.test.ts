@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,6 +30,21 @@ test("a slip of the pen is answered with what was meant", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain("unknown command 'strat'");
   expect(stderr).toContain("Did you mean start?");
+});
+
+test("a server that is started by hand has the flags that bound its memory, and a short command does not wait for them", async (context) => {
+  context.skip(process.execve === undefined, "a process cannot be replaced on this system");
+  const folder = mkdtempSync(join(tmpdir(), "turnstone-launcher-"));
+  try {
+    const tells = join(folder, "tells.cjs");
+    writeFileSync(tells, "process.on('exit', () => console.error('flags', process.execArgv.join(' ')));");
+    const flagsOf = async (...args: string[]): Promise<string | undefined> =>
+      /^flags (.*)$/m.exec((await runTurnstone(args, { env: { NODE_OPTIONS: `--require ${tells}` } })).stderr)?.[1];
+    expect(await flagsOf("--port", "x", "server")).toBe("--max-semi-space-size=8");
+    expect(await flagsOf("--version")).toBe("");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("under an old Node the bundled one takes over (REQ-SERVER-035)", async (context) => {

@@ -102,7 +102,7 @@ class StreamReader implements Reader {
   readonly #forget: (reader: Reader) => void;
   readonly #closings: (() => void)[] = [];
   #readies: (() => void)[] = [];
-  #queue: Buffer[] = [];
+  readonly #queue = new FrameQueue();
   #scheduled = false;
   /** The socket has more than it can take. */
   #blocked = false;
@@ -177,9 +177,7 @@ class StreamReader implements Reader {
 
   #send(batches: BatchMemory): void {
     if (this.#closed || this.#blocked) return;
-    const batch = this.#queue;
-    this.#queue = [];
-    if (batch.length > 0) this.#blocked = !this.#response.write(batches.join(batch));
+    if (this.#queue.length > 0) this.#blocked = !this.#response.write(batches.take(this.#queue));
     if (!this.#blocked) this.#wake();
   }
 
@@ -192,7 +190,7 @@ class StreamReader implements Reader {
   #end(cut: boolean): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#queue = [];
+    this.#queue.clear();
     this.#forget(this);
     if (cut) this.#response.destroy();
     else this.#response.end();
@@ -201,23 +199,64 @@ class StreamReader implements Reader {
   }
 }
 
+/** Frames that a queue keeps places for when it is empty. */
+const PLACES_KEPT = 64;
+
+/**
+ * Frames that wait. Its places are used again: an array for each reader and flush, thousands a second, is what the
+ * garbage collector takes for lasting and moves to where it seldom looks.
+ */
+class FrameQueue {
+  #length = 0;
+  #places: (Buffer | null)[] = [];
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(frame: Buffer): void {
+    this.#places[this.#length] = frame;
+    this.#length += 1;
+  }
+
+  at(index: number): Buffer | null {
+    return this.#places[index] ?? null;
+  }
+
+  frames(): Buffer[] {
+    return this.#places.filter((frame) => frame !== null);
+  }
+
+  clear(): void {
+    if (this.#places.length > PLACES_KEPT) this.#places = [];
+    else this.#places.fill(null, 0, this.#length);
+    this.#length = 0;
+  }
+}
+
 /** Joins the frames of one tick. Readers of one stream have the same frames, so the last result serves the next. */
 interface BatchMemory {
-  join(frames: Buffer[]): Buffer;
+  /** All that waits, as one; the queue is empty then. */
+  take(queue: FrameQueue): Buffer;
 }
 
 function createBatchMemory(): BatchMemory {
   let frames: Buffer[] = [];
   let joined = Buffer.alloc(0);
+  const areJoined = (queue: FrameQueue): boolean => {
+    if (queue.length !== frames.length) return false;
+    for (let index = 0; index < frames.length; index += 1) if (queue.at(index) !== frames[index]) return false;
+    return true;
+  };
   return {
-    join(batch) {
-      const only = batch[0];
-      if (batch.length === 1 && only !== undefined) return only;
-      if (batch.length !== frames.length || batch.some((frame, index) => frame !== frames[index])) {
-        frames = batch;
-        joined = Buffer.concat(batch);
+    take(queue) {
+      const only = queue.length === 1 ? queue.at(0) : null;
+      if (only === null && !areJoined(queue)) {
+        frames = queue.frames();
+        joined = Buffer.concat(frames);
       }
-      return joined;
+      queue.clear();
+      return only ?? joined;
     },
   };
 }
