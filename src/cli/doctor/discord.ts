@@ -1,5 +1,6 @@
 import type { Check, CheckContext, Finding } from "./check.ts";
 import { failed, ok, warning } from "./check.ts";
+import { Application, Commands, Guilds, Me } from "./discord_answers.ts";
 import { ask, PORTAL } from "./discord_api.ts";
 import { channelFindings } from "./discord_channels.ts";
 import { peopleFindings } from "./discord_people.ts";
@@ -13,9 +14,9 @@ export const discordCheck: Check = {
   async run(context) {
     const { token } = context.config.discord;
     if (token === null) return [ok("Discord", "No token is set: turnstone start brings a practice Discord.")];
-    const me = await ask(context, "/users/@me");
+    const me = await ask(context, "/users/@me", Me);
     if (!me.ok) return [me.finding];
-    const { id, username } = me.body as { id: string; username: string };
+    const { id, username } = me.body;
     const guilds = await guildsOf(context);
     return [
       ok("Discord token", `The bot is ${username} (${id}).`),
@@ -30,9 +31,9 @@ export const discordCheck: Check = {
 
 async function intents(context: CheckContext): Promise<Finding> {
   const part = "Discord intents";
-  const answer = await ask(context, "/applications/@me");
+  const answer = await ask(context, "/applications/@me", Application);
   if (!answer.ok) return answer.finding;
-  const flags = (answer.body as { flags?: number }).flags ?? 0;
+  const { flags = 0 } = answer.body;
   if ((flags & MESSAGE_CONTENT_FLAGS) !== 0) return ok(part, "The bot may read messages.");
   const fix = `Turn on Message Content Intent at ${PORTAL}, under Bot.`;
   return warning(part, "The bot reads only messages that mention it, DMs and commands.", fix);
@@ -41,9 +42,9 @@ async function intents(context: CheckContext): Promise<Finding> {
 /** The servers that are served, of those in which the bot is. */
 async function guildsOf(context: CheckContext): Promise<{ ids: string[]; findings: Finding[] }> {
   const { guild } = context.config.discord;
-  const answer = await ask(context, "/users/@me/guilds");
+  const answer = await ask(context, "/users/@me/guilds", Guilds);
   if (!answer.ok) return { ids: [], findings: [answer.finding] };
-  const ids = (answer.body as { id: string }[]).map(({ id }) => id);
+  const ids = answer.body.map(({ id }) => id);
   const served = guild === null ? ids : ids.filter((id) => id === guild);
   if (served.length > 0) return { ids: served, findings: [] };
   const missing = guild === null ? "The bot is in no server." : `The bot is not in the server ${guild}.`;
@@ -55,15 +56,21 @@ async function guildsOf(context: CheckContext): Promise<{ ids: string[]; finding
 async function commands(context: CheckContext): Promise<Finding> {
   const part = "Discord commands";
   const { guild } = context.config.discord;
-  const application = await ask(context, "/applications/@me");
+  const application = await ask(context, "/applications/@me", Application);
   if (!application.ok) return application.finding;
-  const { id } = application.body as { id: string };
-  const answer = await ask(context, `/applications/${id}${guild === null ? "" : `/guilds/${guild}`}/commands`);
+  const { id } = application.body;
+  const answer = await ask(
+    context,
+    `/applications/${id}${guild === null ? "" : `/guilds/${guild}`}/commands`,
+    Commands,
+  );
   if (!answer.ok) {
     const fix = "Invite the bot again with the scope applications.commands.";
-    return answer.status === null ? answer.finding : failed(part, "The bot may not register commands.", fix);
+    return answer.status === null || answer.status === 200
+      ? answer.finding
+      : failed(part, "The bot may not register commands.", fix);
   }
-  const { length } = answer.body as unknown[];
+  const { length } = answer.body;
   if (length > 0) return ok(part, `${length} are registered.`);
   return warning(part, "None are registered yet.", "Start the gateway: it registers them.");
 }

@@ -1,9 +1,9 @@
 import type { Config } from "../../config/load.ts";
 import type { CheckContext, Finding } from "./check.ts";
 import { failed, ok, warning } from "./check.ts";
+import { Channel, Channels, Guild, Member } from "./discord_answers.ts";
 import { ask } from "./discord_api.ts";
 import { channelPermissions, missingPermissions } from "./discord_permissions.ts";
-import type { DiscordChannel, DiscordGuild } from "./discord_permissions.ts";
 
 /** A server has hundreds of channels at most; more than these are not looked at. */
 const CHANNELS_MAX = 100;
@@ -28,16 +28,15 @@ export async function channelFindings(
 }
 
 async function guildFinding(context: CheckContext, guild_id: string, bot_id: string): Promise<Finding> {
-  const asked = await ask(context, `/guilds/${guild_id}/channels`);
-  const guild = await ask(context, `/guilds/${guild_id}`);
-  const member = await ask(context, `/guilds/${guild_id}/members/${bot_id}`);
-  for (const answer of [asked, guild, member]) if (!answer.ok) return answer.finding;
-  if (!asked.ok || !guild.ok || !member.ok) throw new Error("What was not answered has been told.");
-  const { name, ...rights } = guild.body as DiscordGuild & { name: string };
-  const { roles } = member.body as { roles: string[] };
-  const text = (asked.body as (DiscordChannel & { name: string; type: number })[])
-    .filter(({ type }) => TEXT_TYPES.has(type))
-    .slice(0, CHANNELS_MAX);
+  const asked = await ask(context, `/guilds/${guild_id}/channels`, Channels);
+  if (!asked.ok) return asked.finding;
+  const guild = await ask(context, `/guilds/${guild_id}`, Guild);
+  if (!guild.ok) return guild.finding;
+  const member = await ask(context, `/guilds/${guild_id}/members/${bot_id}`, Member);
+  if (!member.ok) return member.finding;
+  const { name, ...rights } = guild.body;
+  const { roles } = member.body;
+  const text = asked.body.filter(({ type }) => TEXT_TYPES.has(type)).slice(0, CHANNELS_MAX);
   const lacking = text.flatMap((channel) => {
     const missing = missingPermissions(channelPermissions(rights, channel, bot_id, roles));
     return missing.length === 0 ? [] : [`#${channel.name} (${missing.join(", ")})`];
@@ -52,25 +51,28 @@ async function guildFinding(context: CheckContext, guild_id: string, bot_id: str
 
 async function channelFinding(context: CheckContext, channel_id: string, bot_id: string): Promise<Finding> {
   const part = `Discord channel ${channel_id}`;
-  const asked = await ask(context, `/channels/${channel_id}`);
+  const asked = await ask(context, `/channels/${channel_id}`, Channel);
   if (!asked.ok) {
-    if (asked.status === null) return asked.finding;
+    if (asked.status === null || asked.status === 200) return asked.finding;
     return failed(part, "The bot does not see it.", "Look at the id, invite the bot, and let it view the channel.");
   }
-  const channel = asked.body as DiscordChannel & { guild_id: string; name: string };
-  if (foreignGuild(context.config, channel.guild_id)) {
+  const channel = asked.body;
+  const { guild_id } = channel;
+  if (guild_id === undefined) {
+    return failed(part, "It is a conversation of its own, not a channel of a server.", "Name channels of a server.");
+  }
+  if (foreignGuild(context.config, guild_id)) {
     return failed(
       part,
       `#${channel.name} belongs to another guild than the one that is set.`,
       "Change guild or channels.",
     );
   }
-  const guild = await ask(context, `/guilds/${channel.guild_id}`);
+  const guild = await ask(context, `/guilds/${guild_id}`, Guild);
   if (!guild.ok) return guild.finding;
-  const member = await ask(context, `/guilds/${channel.guild_id}/members/${bot_id}`);
+  const member = await ask(context, `/guilds/${guild_id}/members/${bot_id}`, Member);
   if (!member.ok) return member.finding;
-  const { roles } = member.body as { roles: string[] };
-  const missing = missingPermissions(channelPermissions(guild.body as DiscordGuild, channel, bot_id, roles));
+  const missing = missingPermissions(channelPermissions(guild.body, channel, bot_id, member.body.roles));
   if (missing.length === 0) return ok(part, `The bot may do what it needs in #${channel.name}.`);
   return failed(
     part,

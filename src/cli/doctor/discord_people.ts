@@ -2,6 +2,7 @@ import { StoreError } from "../../store/index.ts";
 import { openConfiguredStore } from "../store_access.ts";
 import type { CheckContext, Finding } from "./check.ts";
 import { ok, warning } from "./check.ts";
+import { Member } from "./discord_answers.ts";
 import { ask } from "./discord_api.ts";
 
 /** Each costs a request for every server. */
@@ -18,7 +19,7 @@ export async function peopleFindings(context: CheckContext, guild_ids: readonly 
   const unreachable: string[] = [];
   for (const { channel_user_id, username } of people) {
     const meets = await anyOf(guild_ids, async (guild_id) => {
-      const answer = await ask(context, `/guilds/${guild_id}/members/${channel_user_id}`);
+      const answer = await ask(context, `/guilds/${guild_id}/members/${channel_user_id}`, Member);
       return answer.ok || answer.status !== 404;
     });
     if (!meets) unreachable.push(username);

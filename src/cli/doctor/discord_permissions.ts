@@ -1,13 +1,4 @@
-/** The parts of Discord's objects that decide what somebody may do (Discord's documentation, "Permissions"). */
-export interface DiscordGuild {
-  id: string;
-  owner_id: string;
-  roles: { id: string; permissions: string }[];
-}
-
-export interface DiscordChannel {
-  permission_overwrites?: { id: string; type: 0 | 1; allow: string; deny: string }[];
-}
+import type { Channel, Guild } from "./discord_answers.ts";
 
 const ADMINISTRATOR = 1n << 3n;
 const EVERYTHING = (1n << 60n) - 1n;
@@ -27,8 +18,8 @@ const NEEDED: readonly (readonly [string, bigint])[] = [
  * member.
  */
 export function channelPermissions(
-  guild: DiscordGuild,
-  channel: DiscordChannel,
+  guild: Omit<Guild, "name">,
+  channel: Pick<Channel, "permission_overwrites">,
   member_id: string,
   role_ids: readonly string[],
 ): bigint {

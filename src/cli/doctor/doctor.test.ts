@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { PracticeDiscord } from "../../../gateway/practice/index.ts";
 import { startPractice } from "../../../gateway/practice/index.ts";
 import { newUserRow } from "../../auth/setup.ts";
@@ -134,6 +134,53 @@ test("a wrong token, an unknown channel and a Discord that does not answer each 
   expect(await findings({ TURNSTONE_DISCORD_API: nowhere })).toMatchObject([
     { status: "failed", message: `${nowhere} does not answer (ECONNREFUSED).` },
   ]);
+});
+
+/** Something that answers alike to everything. */
+async function answeringWith(text: string): Promise<string> {
+  const other = createServer((_request, response) => response.end(text)).listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await once(other, "listening");
+  const address = other.address();
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+}
+
+test.each([
+  "",
+  "<html>Log in</html>",
+  "null",
+  "7",
+  "[]",
+  "{}",
+  `{"id":1,"username":null}`,
+  `{"id":"x","username":"y"}`,
+])("something that is no Discord and answers %j is said to be none", async (text) => {
+  const api = await answeringWith(text);
+  for (const channels of ["", "1"]) {
+    expect(await findings({ TURNSTONE_DISCORD_API: api, TURNSTONE_DISCORD_CHANNELS: channels })).toEqual([
+      {
+        part: "Discord",
+        status: "failed",
+        message: `What ${api} answers to /users/@me is not what Discord answers.`,
+        fix: expect.stringContaining("[discord] api"),
+      },
+    ]);
+  }
+});
+
+test.each([
+  { id: "1", username: "turnstone" },
+  { id: "1", username: "turnstone", flags: "many", name: "x", type: 0, guild_id: "2" },
+  { id: "1", username: "turnstone", name: "x", type: 0, guild_id: "2", owner_id: "3", roles: [{ permissions: "all" }] },
+])("half a Discord, %j, costs the checks that it cannot answer and no others", async (answer) => {
+  const api = await answeringWith(JSON.stringify(answer));
+  for (const channels of ["", "1"]) {
+    const found = await findings({ TURNSTONE_DISCORD_API: api, TURNSTONE_DISCORD_CHANNELS: channels });
+    expect(found[0]).toMatchObject({ part: "Discord token", status: "ok" });
+    expect(found).toContainEqual(
+      expect.objectContaining({ status: "failed", message: expect.stringContaining("is not what Discord answers") }),
+    );
+  }
 });
 
 test("an answer about MCP servers that makes no sense is passed over", async () => {
