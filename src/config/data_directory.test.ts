@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -47,6 +47,31 @@ test("a kept secret that is too short is refused", () => {
     error: expect.stringContaining("at least 32 bytes"),
   });
 });
+
+test.each(["notes.txt", "workspaces"])("a folder that others use as well (%s) is left as it is", (name) => {
+  const folder = join(home, "shared");
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, name), "");
+  expect(prepareDataDirectory(configFor(folder))).toEqual({
+    ok: false,
+    error: `The data directory ${folder} cannot be used: it holds other things, to which everybody else would lose access. Choose another with --data-dir or TURNSTONE_DATA_DIR.`,
+  });
+  expect(statSync(folder).mode & 0o777).toBe(0o755);
+  expect(readdirSync(folder)).toEqual([name]);
+});
+
+test.each([[], ["lost+found"], ["turnstone.db"], ["jwt_secret", "workspaces"]])(
+  "an empty folder, and one of ours (%s), is closed to others",
+  (...names) => {
+    const folder = join(home, "own");
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    for (const name of names) writeFileSync(join(folder, name), "x".repeat(64));
+    expect(prepareDataDirectory(configFor(folder)).ok).toBe(true);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  },
+);
 
 test("a folder that cannot be is refused in one sentence (REQ-SERVER-029)", () => {
   writeFileSync(join(home, "file"), "");

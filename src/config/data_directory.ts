@@ -7,6 +7,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   statSync,
   unlinkSync,
@@ -31,17 +32,27 @@ export function prepareDataDirectory(config: Config): DataDirectory {
   try {
     makeFolder(folder, 0o700);
     // The mask of the process may have taken bits away or an earlier hand may have added some.
-    if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
+    if ((statSync(folder).mode & 0o777) !== 0o700) {
+      if (!isOurs(folder)) return unusable(folder, "it holds other things, to which everybody else would lose access");
+      chmodSync(folder, 0o700);
+    }
     accessSync(folder, constants.W_OK | constants.X_OK);
     return keptSecret(config.auth.jwt_secret, join(folder, "jwt_secret"));
   } catch (error) {
     if (!(error instanceof Error) || !("code" in error)) throw error;
-    const why = FAILURES[String(error.code)] ?? `the system says ${String(error.code)}`;
-    return {
-      ok: false,
-      error: `The data directory ${folder} cannot be used: ${why}. Choose another with --data-dir or TURNSTONE_DATA_DIR.`,
-    };
+    return unusable(folder, FAILURES[String(error.code)] ?? `the system says ${String(error.code)}`);
   }
+}
+
+function unusable(folder: string, why: string): DataDirectory {
+  const remedy = "Choose another with --data-dir or TURNSTONE_DATA_DIR.";
+  return { ok: false, error: `The data directory ${folder} cannot be used: ${why}. ${remedy}` };
+}
+
+/** Whether a folder is empty, as the root of a new disk is too, or one that a server of ours has used. */
+function isOurs(folder: string): boolean {
+  const names = readdirSync(folder).filter((name) => name !== "lost+found");
+  return names.length === 0 || names.includes("turnstone.db") || names.includes("jwt_secret");
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
