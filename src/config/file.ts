@@ -11,7 +11,8 @@ export function readTomlFile(path: string, required: boolean): FileReading {
   const read = readText(path);
   if (!read.ok) {
     if (read.missing && !required) return { ok: true, table: {}, text: "" };
-    return { ok: false, error: `The settings file ${path} cannot be read: ${read.why}.` };
+    const remedy = "Put a file there that this user may read, or name another with --config or TURNSTONE_CONFIG.";
+    return { ok: false, error: `The settings file ${path} cannot be read: ${read.why}. ${remedy}` };
   }
   try {
     return { ok: true, table: parse(read.text, { integersAsBigInt: "asNeeded" }), text: read.text };

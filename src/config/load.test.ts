@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -122,6 +122,21 @@ test.each([
     "[model]\ndefault = 'x'\n[models.y]\nmodel = 'm'\n",
     'config.toml, line 2: [model] default names the model "x", which is not set; allowed are y.',
   ],
+  [
+    "[models.y]\nmodel = 'm'\n[approval]\njudge = 'x'\n",
+    'config.toml, line 4: [approval] judge names the model "x", which is not set; allowed are y.',
+  ],
+  ["[approval]\nauto_approve_below = 'x'\n", 'auto_approve_below must be none, medium or high, not "x".'],
+  [
+    "[approval]\nauto_approve_below = 'high'\n",
+    "config.toml, line 2: [approval] auto_approve_below needs a judge; set [approval] judge, or remove it.",
+  ],
+  [
+    "[discord.budgets]\ntokens_per_day = -1\n",
+    "tokens_per_day must be a whole number from 0 to 9007199254740991, not -1.",
+  ],
+  ["[discord.budgets]\ncost_usd_per_day = nan\n", "cost_usd_per_day must be a number from 0 to 1000000, not nan."],
+  ["[discord.budgets]\ncost_usd_per_day = -inf\n", "cost_usd_per_day must be a number from 0 to 1000000, not -inf."],
   ["[mcp.servers.a]\nargs = ['x']\n", "config.toml, line 1: [mcp.servers.a] must set either command or url."],
   [
     "[mcp.servers.a]\ntype = 'http'\ncommand = 'x'\n",
@@ -176,11 +191,21 @@ test("every problem is named, one a line (REQ-SERVER-026)", () => {
   expect(refusal("[server]\nport = 'x'\n[log]\nlevel = 'loud'\n").split("\n")).toHaveLength(2);
 });
 
+const REMEDY = "Put a file there that this user may read, or name another with --config or TURNSTONE_CONFIG.";
+
 test("a settings file that was asked for and is missing stops the start", () => {
   const result = loadConfig({ flags: { config: "gone.toml" }, env: {}, cwd: home, home });
   expect(result).toEqual({
     ok: false,
-    error: `The settings file ${home}/gone.toml cannot be read: there is no such file.`,
+    error: `The settings file ${home}/gone.toml cannot be read: there is no such file. ${REMEDY}`,
+  });
+});
+
+test("a folder where the settings file should be stops the start", () => {
+  mkdirSync(join(home, ".config/turnstone/config.toml"), { recursive: true });
+  expect(loadConfig({ flags: {}, env: {}, cwd: home, home })).toEqual({
+    ok: false,
+    error: `The settings file ${home}/.config/turnstone/config.toml cannot be read: it is a folder. ${REMEDY}`,
   });
 });
 

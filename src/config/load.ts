@@ -102,14 +102,18 @@ function collectOverrides(
 function workOut(table: SettingsTable, file: string, sources: ConfigSources, reading: Reading): Config {
   const { env, home } = sources;
   const models = inferModels(table.models, env);
-  const { server, gateway } = table;
+  const { server, gateway, approval } = table;
+  if (approval.auto_approve_below !== "none" && approval.judge === null) {
+    const where = reading.place(["approval", "auto_approve_below"]);
+    reading.problems.push(`${where}: [approval] auto_approve_below needs a judge; set [approval] judge, or remove it.`);
+  }
   return {
     ...table,
     config_path: file,
     server: { ...server, data_dir: server.data_dir || join(home, ".local", "share", "turnstone") },
     gateway: { ...gateway, server_url: gateway.server_url || localAddress(server.host, server.port) },
     models,
-    model: chooseModels(table.model, table.approval.judge, models, reading.place, reading.problems),
+    model: chooseModels(table.model, approval.judge, models, reading.place, reading.problems),
     mcp: { ...table.mcp, servers: mcpServers(table.mcp, sources, reading) },
   };
 }

@@ -9,7 +9,9 @@ const KEYS = ["type", "command", "args", "env", "url", "headers"];
 /** Reads the `mcpServers` of a JSON file in the form that MCP clients share. */
 export function readMcpFile(path: string): McpFileReading {
   const read = readText(path);
-  if (!read.ok) return { ok: false, error: `The MCP file ${path} cannot be read: ${read.why}.` };
+  if (!read.ok) {
+    return { ok: false, error: `The MCP file ${path} cannot be read: ${read.why}. Mend or remove [mcp] config_path.` };
+  }
   const content = parseJson(read.text);
   const servers = isTable(content) ? content["mcpServers"] : undefined;
   if (!isTable(servers)) {

@@ -132,7 +132,12 @@ function keyName(at: readonly string[]): string {
 const SHOWN_VALUE_CHARACTERS_MAX = 80;
 
 function refusal(origin: string, field: Field<unknown>, value: unknown): string {
-  const shown = typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  // JSON knows neither these nor what TOML calls inf and nan.
+  const shown = typeof value === "bigint" || typeof value === "number" ? tomlNumber(value) : JSON.stringify(value);
   const but = field.secret ? "" : `, not ${shown.slice(0, SHOWN_VALUE_CHARACTERS_MAX)}`;
   return `${origin} must be ${field.allowed}${but}.`;
+}
+
+function tomlNumber(value: number | bigint): string {
+  return String(value).replace("Infinity", "inf").replace("NaN", "nan");
 }

@@ -76,6 +76,25 @@ test("query strings hold numbers as text, and are checked too", async () => {
   expect((await history("limit=0")).statusCode).toBe(400);
 });
 
+test.each([
+  [{ turns: 0 }, '"turns" must be at least 1.'],
+  [{ turns: 1e300 }, '"turns" must be at most 1000.'],
+  [{ turns: 1.5 }, '"turns" must be a whole number.'],
+])("what is beyond a limit is told in words: %j", async (payload, error) => {
+  const { app, ws_id, headers } = await sendRig();
+  const url = `/v1/api/workstreams/${ws_id}/rewind`;
+  expect((await app.inject({ method: "POST", url, headers, payload })).json()).toMatchObject({ error, field: "turns" });
+});
+
+test.each([
+  ["", '"username" must not be empty.'],
+  ["x".repeat(5000), '"username" must have at most 64 characters.'],
+])("a text that is empty or too long is told in words", async (username, error) => {
+  const { app, ws_id, headers } = await sendRig();
+  const url = `/v1/api/workstreams/${ws_id}/invite`;
+  expect((await app.inject({ method: "POST", url, headers, payload: { username } })).json()).toMatchObject({ error });
+});
+
 test("too much is a 413, a foreign format a 415, no content type a 400 (SSE-12, REQ-SERVER-005)", async () => {
   const { app, send, ws_id, headers } = await sendRig();
   const large = await send({ message: "x".repeat(3 * 1024 * 1024) });
@@ -94,7 +113,10 @@ test("addresses of every shape are answered in JSON", async () => {
     expect(answer.json()).toHaveProperty("error");
   }
   const broken = await app.inject({ url: "/v1/api/workstreams/%ZZ/history", headers });
-  expect([broken.statusCode, broken.json()]).toMatchObject([400, { error: expect.any(String) }]);
+  const badly = "The address is not encoded as addresses are; encode each part of it.";
+  expect([broken.statusCode, broken.json()]).toMatchObject([400, { error: badly }]);
+  const long = await app.inject({ url: `/v1/api/workstreams/${"x".repeat(4000)}/history`, headers });
+  expect([long.statusCode, long.json()]).toMatchObject([414, { error: "A part of the address is too long." }]);
   expect((await app.inject({ url: "/api/workstreams", headers })).statusCode).toBe(404);
 });
 

@@ -11,6 +11,8 @@ const MESSAGES: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "Send JSON with the header content-type: application/json.",
   FST_ERR_CTP_INVALID_JSON_BODY: "The body is not valid JSON.",
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "The body is not as long as its header says.",
+  FST_ERR_BAD_URL: "The address is not encoded as addresses are; encode each part of it.",
+  FST_ERR_MAX_PARAM_LENGTH: "A part of the address is too long.",
 };
 
 /** The one place where a failure becomes an answer. What was not meant for people goes to the log alone. */

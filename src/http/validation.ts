@@ -71,8 +71,23 @@ function explain(error: ErrorObject): string {
     case "pattern":
       return "does not have the right form";
     default:
-      return error.message ?? "is not valid";
+      return BOUNDS[error.keyword]?.(Number(limitOf(error))) ?? error.message ?? "is not valid";
   }
+}
+
+/** The limits that a schema can set, in words. */
+const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  minLength: (limit) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minItems: (limit) => (limit === 1 ? "must not be empty" : `must have at least ${limit} entries`),
+  maxItems: (limit) => `must have at most ${limit} entries`,
+  maxProperties: (limit) => `must have at most ${limit} entries`,
+};
+
+function limitOf({ params }: ErrorObject): unknown {
+  return (params as { limit?: unknown }).limit;
 }
 
 function typeName(type: string): string {
