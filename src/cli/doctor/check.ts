@@ -34,6 +34,9 @@ export function failed(part: string, message: string, fix: string): Finding {
 // One machine on a slow line answers within this; doctor as a whole is over in seconds.
 const REQUEST_TIMEOUT_MS = 5000;
 
+/** Discord's list of the channels of a large server is a tenth of this. */
+const ANSWER_BYTES_MAX = 4_194_304;
+
 export type Fetched = { ok: true; status: number; body: unknown; date: string | null } | { ok: false; why: string };
 
 /** Fetches JSON. A server that answers anything at all is `ok`; what it said is in `status` and `body`. */
@@ -45,13 +48,30 @@ export async function fetchJson(
   try {
     const until = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
     const response = await fetch(url, { headers, signal: until });
-    const text = await response.text();
+    const text = await boundedText(response);
+    if (text === null) return { ok: false, why: "its answer has no end" };
     return { ok: true, status: response.status, body: parseJson(text), date: response.headers.get("date") };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const cause = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : error.message;
-    return { ok: false, why: error.name === "TimeoutError" ? "no answer within five seconds" : cause };
+    return { ok: false, why: error.name === "TimeoutError" ? "no answer within five seconds" : causeOf(error) };
   }
+}
+
+function causeOf({ cause, message }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  return "code" in cause ? String(cause.code) : cause.message;
+}
+
+/** Null for an answer that is longer than any that is asked for. */
+async function boundedText(response: Response): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > ANSWER_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -137,9 +137,16 @@ test("a wrong token, an unknown channel and a Discord that does not answer each 
 });
 
 /** Something that answers alike to everything. */
-async function answeringWith(text: string): Promise<string> {
-  const other = createServer((_request, response) => response.end(text)).listen(0, "127.0.0.1");
-  onTestFinished(() => void other.close());
+function answeringWith(text: string): Promise<string> {
+  return served((_request, response) => response.end(text));
+}
+
+async function served(answer: RequestListener): Promise<string> {
+  const other = createServer(answer).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    other.closeAllConnections();
+    other.close();
+  });
   await once(other, "listening");
   const address = other.address();
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
@@ -181,6 +188,33 @@ test.each([
       expect.objectContaining({ status: "failed", message: expect.stringContaining("is not what Discord answers") }),
     );
   }
+});
+
+test("an answer without end is left, and one that goes in circles is said to", async () => {
+  const api = await served((request, response) => {
+    if (request.url?.startsWith("/circle") === true) {
+      response.writeHead(302, { location: request.url }).end();
+      return;
+    }
+    const more = (): void => {
+      while (response.write(Buffer.alloc(65_536, "x"))) continue;
+      response.once("drain", more);
+    };
+    more();
+  });
+  const about = async (path: string) => findings({ TURNSTONE_DISCORD_API: api + path });
+  expect(await about("/endless")).toMatchObject([
+    { message: `${api}/endless does not answer (its answer has no end).` },
+  ]);
+  expect(await about("/circle")).toMatchObject([{ message: expect.stringContaining("redirect") }]);
+});
+
+test("what others answer reaches the terminal as text", async () => {
+  const api = await answeringWith(JSON.stringify({ id: "1", username: "\u001b[31mred" }));
+  const env = { HOME: home, TURNSTONE_DISCORD_API: api, TURNSTONE_DISCORD_TOKEN: "x" };
+  const { stdout } = await runTurnstone(["doctor"], { env });
+  expect(stdout).toContain("The bot is ␛[31mred (1).");
+  expect(stdout).not.toContain("\u001b");
 });
 
 test("an answer about MCP servers that makes no sense is passed over", async () => {

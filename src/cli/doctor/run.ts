@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { prepareDataDirectory } from "../../config/data_directory.ts";
 import { loadProcessConfig } from "../../config/load.ts";
 import { describeError } from "../../lib/log.ts";
+import { visible } from "../../lib/visible.ts";
 import type { Flags } from "../flags.ts";
 import { abortOnStopSignal } from "../supervisor/stop_signals.ts";
 import type { Terminal } from "../terminal.ts";
@@ -55,6 +56,7 @@ async function runCheck(check: Check, context: CheckContext): Promise<Finding[]>
 const MARKS = { ok: "ok     ", warning: "warning", failed: "FAILED " } as const;
 
 function findingText(finding: Finding): string {
-  const fix = finding.status === "ok" ? "" : `\n         ${finding.fix}`;
-  return `${MARKS[finding.status]}  ${finding.part}: ${finding.message}${fix}`;
+  const fix = finding.status === "ok" ? "" : `\n         ${visible(finding.fix)}`;
+  // What others answered is part of it, and must not reach the terminal as commands.
+  return `${MARKS[finding.status]}  ${visible(`${finding.part}: ${finding.message}`)}${fix}`;
 }
