@@ -74,6 +74,25 @@ test("a megabyte of password costs nothing (AUTH-10)", async () => {
   expect((await login(rig, { username: "anna" })).statusCode).toBe(400);
 });
 
+test("guessing from everywhere at once fills a queue and no more, and says when to come back", async () => {
+  const rig = await createRig();
+  const attempts = Array.from({ length: 60 }, (_, index) =>
+    rig.app.inject({
+      method: "POST",
+      url: "/v1/api/auth/login",
+      remoteAddress: `10.0.0.${index}`,
+      payload: { username: `name${index}`, password: "wrong-password" },
+    }),
+  );
+  const answers = await Promise.all(attempts);
+  const told = answers.filter(({ statusCode }) => statusCode === 429);
+  expect(answers.filter(({ statusCode }) => statusCode === 401).length).toBe(answers.length - told.length);
+  // Two are checked at a time and 32 wait.
+  expect(told.length).toBeGreaterThanOrEqual(60 - 34 - 2);
+  expect(told[0]?.json()).toMatchObject({ error: "Too many people log in just now." });
+  expect(told.every(({ headers }) => Number(headers["retry-after"]) > 0)).toBe(true);
+}, 30_000);
+
 test("the first person is created once, whoever asks at the same time", async () => {
   const rig = await createRig();
   const status = () => rig.app.inject("/v1/api/auth/status").then((answer) => answer.json());

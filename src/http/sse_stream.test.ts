@@ -189,3 +189,16 @@ test("open streams do not hold up a stop (SSE-11, REQ-SERVER-012)", async () => 
   await Promise.all(readers.map((reader) => reader.ended));
   expect(performance.now() - started).toBeLessThan(2000);
 });
+
+test("a stream ends within seconds when its token is revoked or its person is no more, and others go on (AUTH-07)", async () => {
+  const { engine, store, ws_id, url, open, person } = await streamRig();
+  const [otto, gone] = [await person("otto"), await person("gone")];
+  for (const { user_id } of [otto, gone]) await store.workstreams.invite(ws_id, user_id);
+  const stays = await open();
+  const cut = [await readSse(url, bearer(otto.token)), await readSse(url, bearer(gone.token))];
+  await store.users.revokeToken(otto.token_id, new Date().toISOString());
+  await store.users.remove(gone.user_id);
+  await Promise.all(cut.map((reader) => reader.ended));
+  await engine.append(ws_id, info("still here"));
+  expect(outline(await stays.until(isInfo("still here")))).toContain("1:info");
+}, 20_000);

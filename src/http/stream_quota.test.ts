@@ -61,3 +61,15 @@ test("a client that never finishes its head is cut", async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   expect(performance.now() - started).toBeLessThan(15_000);
 }, 30_000);
+
+test("the limits that the page on security names are those of the server", async () => {
+  const { app } = await createRig();
+  const { headersTimeout, requestTimeout, timeout, maxConnections } = app.server;
+  expect({ headersTimeout, requestTimeout, timeout, maxConnections }).toEqual({
+    headersTimeout: 15_000,
+    requestTimeout: 120_000,
+    timeout: 330_000,
+    maxConnections: 4096,
+  });
+  expect(STREAMS_MAX).toBe(1000);
+});

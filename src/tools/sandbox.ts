@@ -223,7 +223,7 @@ function judgeReport({ lines, output, error }: TestReport, options: SandboxOptio
   const advice = "Install bubblewrap (package bubblewrap), or allow unprivileged user namespaces.";
   if (error !== null) return `There is no sandbox: ${error} ${advice}`;
   if (!lines.has("done")) {
-    return `The sandbox does not start: ${output.trim().split("\n").at(-1) ?? "no output"}. ${advice}`;
+    return `The sandbox does not start: ${output.trim().split("\n").at(-1) || "it says nothing"}. ${advice}`;
   }
   const hides = options.hidden_paths.length > 0 ? "our own files" : "the home folder";
   if (!lines.has("hidden")) return `The sandbox does not hide ${hides}; it is not used.`;

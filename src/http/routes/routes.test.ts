@@ -167,6 +167,10 @@ test("an upload is named by what it is, comes back as it was, and belongs to one
   const shown = await fetch(`${url}/${page["attachment_id"]}`, { headers: bearer(anna.token) });
   expect(shown.headers.get("content-type")).toBe("application/octet-stream");
   expect(shown.headers.get("content-disposition")).toMatch(/^attachment/);
+  for (const { headers } of [back, shown]) {
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+  }
   expect((await call("GET", `/v1/api/workstreams/${ws_id}/attachments`)).body).toMatchObject({
     attachments: [saved, page],
   });
