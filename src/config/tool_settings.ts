@@ -20,7 +20,11 @@ export const tools = section({
     fallback: 0,
   }),
   agent_max_turns: whole({ minimum: 1, maximum: 1000, about: "model calls of a sub-agent", fallback: 50 }),
-  skip_permissions: yesNo({ about: "runs every tool without asking", flag: "skip-permissions", fallback: false }),
+  skip_permissions: yesNo({
+    about: "runs every tool without asking, whoever speaks",
+    flag: "skip-permissions",
+    fallback: false,
+  }),
   search: choice(["auto", "on", "off"], {
     about: "whether tools are searched for instead of listed",
     flag: "tool-search <mode>",
@@ -84,7 +88,7 @@ export const approval = section({
   }),
   judge: text({ about: "the alias of a model that grades what people are asked", fallback: null }),
   auto_approve_below: choice(["none", "medium", "high"], {
-    about: "calls that the judge grades below this run unasked",
+    about: "calls that the judge grades below this run unasked, where the owner alone speaks",
     fallback: "none",
   }),
   rules: rows(rule),

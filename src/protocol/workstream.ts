@@ -21,7 +21,9 @@ export const NewWorkstreamBody = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 256 })),
     model: Type.Optional(Type.String({ maxLength: 128, description: "An alias of a configured model" })),
-    auto_approve: Type.Optional(Type.Boolean({ description: "Runs every call unasked; needs the approve scope" })),
+    auto_approve: Type.Optional(
+      Type.Boolean({ description: "Runs every call unasked while the owner alone speaks; needs the approve scope" }),
+    ),
     auto_approve_tools: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 128 })),
     initial_message: Type.Optional(Type.String({ maxLength: MESSAGE_LENGTH_MAX })),
     client_send_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
