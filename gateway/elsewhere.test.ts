@@ -1,28 +1,6 @@
 import { expect, test } from "vitest";
-import type { Event } from "../src/protocol/event.ts";
+import { APPROVED, ASKED, askedItem } from "./testing/approvals.ts";
 import { startBench, until, userTurn, type Bench } from "./testing/bench.ts";
-
-const ITEM = {
-  call_id: "call_1",
-  header: "bash: ls",
-  preview: "ls",
-  func_name: "bash",
-  approval_label: "bash",
-  needs_approval: true,
-  error: null,
-};
-const ASKED: Event = { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] };
-const DECIDED: Event = {
-  type: "approval_resolved",
-  cycle_id: "cycle_1",
-  call_ids: ["call_1"],
-  approved: true,
-  calls: { call_1: true },
-  feedback: null,
-  always: false,
-  decided_by: { user_id: "ada", name: "Ada" },
-  reason: "person",
-};
 
 /** A conversation of Ada's in whose thread nothing can be shown. */
 async function startLockedOut(): Promise<{ bench: Bench; ws_id: string; thread: string }> {
@@ -51,7 +29,7 @@ test("where the thread is locked to us, the owner is asked by DM, once, and the 
   const call = await until(() => server.calls.find(({ name }) => name.endsWith("/approve")));
   expect(call).toMatchObject({ actor: practice.userId("Ada"), body: { approved: true, cycle_id: "cycle_1" } });
   await bench.restart();
-  server.emit(ws_id, DECIDED);
+  server.emit(ws_id, APPROVED);
   await practice.waitFor(() => practice.dmAsText("Ada").includes("✅ Approved by **Ada**"));
   expect(practice.dm("Ada")).toHaveLength(2);
   expect(practice.dmAsText("Ada")).not.toContain("[Approve]");
@@ -93,7 +71,7 @@ test("a sub-agent's card says that a sub-agent asks, and for which task", async 
   await using bench = await startBench();
   bench.link("Ada");
   const { ws_id, thread, ...message } = await bench.begin("Ada", "go");
-  const task = { ...ITEM, call_id: "call_0", header: "task: count the **files**", needs_approval: false };
+  const task = askedItem({ call_id: "call_0", header: "task: count the **files**", needs_approval: false });
   bench.server.emit(ws_id, userTurn({ ...message, ws_id }));
   bench.server.emit(ws_id, { type: "tool_info", items: [task] });
   bench.server.emit(ws_id, ASKED, { child_ws_id: "c".repeat(32), parent_call_id: "call_0" });

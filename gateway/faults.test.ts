@@ -1,23 +1,12 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import type { ApprovalItem } from "../src/protocol/approval.ts";
-import type { ApprovalResolvedEvent } from "../src/protocol/event.ts";
 import { readSettings } from "./config.ts";
 import { runGateway } from "./main.ts";
+import { ASKED, EXPIRED } from "./testing/approvals.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
 const MESSAGE_CONTENT_INTENT = 1 << 15;
-
-const ITEM: ApprovalItem = {
-  call_id: "call_1",
-  header: "bash: ls",
-  preview: "ls",
-  func_name: "bash",
-  approval_label: "bash",
-  needs_approval: true,
-  error: null,
-};
 
 test("the same event twice is one conversation (DEVT-05, REQ-GATEWAY-006)", async () => {
   await using bench = await startBench();
@@ -104,20 +93,10 @@ test("a card in an archived thread is still rewritten (DREN-14)", async () => {
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  bench.server.emit(message.ws_id, ASKED);
   await bench.sees(message.thread, "may I do this");
   bench.practice.admin.archive(message.thread);
-  bench.server.emit(message.ws_id, {
-    type: "approval_resolved",
-    cycle_id: "cycle_1",
-    call_ids: ["call_1"],
-    approved: false,
-    calls: { call_1: false },
-    feedback: null,
-    always: false,
-    decided_by: null,
-    reason: "expired",
-  });
+  bench.server.emit(message.ws_id, EXPIRED);
   const card = await bench.sees(message.thread, "Nobody answered in time");
   expect(bench.practice.messageAsText(card)).not.toContain("[Approve]");
 });
@@ -210,24 +189,12 @@ test("/ask opens a thread with the question, and commands in wrong places say so
   await bench.practice.waitFor(() => ada.channelAsText("random").includes("There is no conversation with me here"));
 });
 
-const EXPIRED: ApprovalResolvedEvent = {
-  type: "approval_resolved",
-  cycle_id: "cycle_1",
-  call_ids: ["call_1"],
-  approved: false,
-  calls: { call_1: false },
-  feedback: null,
-  always: false,
-  decided_by: null,
-  reason: "expired",
-};
-
 test("a card that is too old to be edited again is posted anew and the old one taken away, and nothing behind it waits", async () => {
   await using bench = await startBench();
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  bench.server.emit(message.ws_id, ASKED);
   const old = await bench.sees(message.thread, "may I do this");
   bench.practice.faults.onRequest(
     { method: "PATCH", path: old.id },
@@ -252,7 +219,7 @@ test("where the platform only asks for patience with an old message, the card is
   bench.link("Ada");
   const message = await bench.begin("Ada", "go");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [ITEM] });
+  bench.server.emit(message.ws_id, ASKED);
   const old = await bench.sees(message.thread, "may I do this");
   bench.practice.admin.ageMessage(old.id, 2 * 60 * 60_000);
   bench.server.emit(message.ws_id, { ...EXPIRED, reason: "cancelled" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ApprovalItem } from "../src/protocol/approval.ts";
 import type { Event } from "../src/protocol/event.ts";
+import { APPROVED, ASKED, askedItem } from "./testing/approvals.ts";
 import { assistant, startBench, until, userTurn, type Bench } from "./testing/bench.ts";
 
 const STATUS: Event = {
@@ -14,19 +14,6 @@ const STATUS: Event = {
   model_alias: "test",
   duration_ms: 100,
 };
-
-function item(overrides: Partial<ApprovalItem> = {}): ApprovalItem {
-  return {
-    call_id: "call_1",
-    header: "bash: ls -l",
-    preview: "ls -l",
-    func_name: "bash",
-    approval_label: "bash",
-    needs_approval: true,
-    error: null,
-    ...overrides,
-  };
-}
 
 /** How many messages in a channel show a text. */
 function count(bench: Bench, channel: string, text: string): number {
@@ -74,7 +61,7 @@ test("text, a tool and text again are separate messages in order (DREN-17)", asy
   const message = await bench.begin("Ada", "Look.");
   bench.turn(message, [
     assistant("I look.", "1.1"),
-    { type: "tool_info", items: [item({ needs_approval: false, header: "read_file: a.txt" })] },
+    { type: "tool_info", items: [askedItem({ needs_approval: false, header: "read_file: a.txt" })] },
     { type: "tool_started", call_id: "call_1", name: "read_file" },
     { type: "tool_result", call_id: "call_1", name: "read_file", output: "x", is_error: false },
     assistant("I saw x.", "1.2"),
@@ -93,24 +80,14 @@ test("an approval is asked, pressed, and rewritten with who and when", async () 
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item()] });
+  bench.server.emit(message.ws_id, ASKED);
   const card = await bench.sees(message.thread, "may I do this");
   const answer = await bench.practice.as("Ada").press(card, "Approve");
   expect(answer.outcome).toBe("acknowledged");
   const call = await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
   expect(call.body).toEqual({ approved: true, cycle_id: "cycle_1" });
   expect(call.actor).toBe(bench.practice.userId("Ada"));
-  bench.server.emit(message.ws_id, {
-    type: "approval_resolved",
-    cycle_id: "cycle_1",
-    call_ids: ["call_1"],
-    approved: true,
-    calls: { call_1: true },
-    feedback: null,
-    always: false,
-    decided_by: { user_id: "u", name: "Ada" },
-    reason: "person",
-  });
+  bench.server.emit(message.ws_id, APPROVED);
   const decided = await bench.sees(message.thread, "✅ Approved by **Ada**");
   expect(decided.id).toBe(card.id);
   await expect(bench.practice.as("Ada").press(decided, "Approve")).rejects.toThrow(/Approve/);
@@ -121,7 +98,7 @@ test("a late press learns who was first (APPR-13, REQ-DISCORD-014)", async () =>
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item()] });
+  bench.server.emit(message.ws_id, ASKED);
   const card = await bench.sees(message.thread, "may I do this");
   const body = { error: "Decided.", cycle_id: "cycle_1", approved: true, decided_by: { user_id: "g", name: "Grace" } };
   bench.server.refuse = (request) => (request.url.endsWith("/approve") ? { status: 409, body } : null);
@@ -137,7 +114,7 @@ test("a denial's reason goes to the model", async () => {
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item()] });
+  bench.server.emit(message.ws_id, ASKED);
   const ada = bench.practice.as("Ada");
   const form = await ada.press(await bench.sees(message.thread, "may I do this"), "Deny with reason…");
   if (form.outcome !== "modal") throw new Error(form.outcome);
@@ -154,7 +131,7 @@ test("always offers how far, and grants what was chosen (REQ-DISCORD-015)", asyn
   bench.server.emit(message.ws_id, {
     type: "approve_request",
     cycle_id: "cycle_1",
-    items: [item({ preview: "git status -s" })],
+    items: [askedItem({ preview: "git status -s" })],
   });
   const ada = bench.practice.as("Ada");
   const answer = await ada.press(await bench.sees(message.thread, "may I do this"), "Always…");
@@ -177,22 +154,12 @@ test("after a restart the same card is there, works, and nothing is shown twice 
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
   bench.server.emit(message.ws_id, assistant("I want to list.", "1.1"));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item()] });
+  bench.server.emit(message.ws_id, ASKED);
   const card = await bench.sees(message.thread, "may I do this");
   await bench.restart();
   await bench.practice.as("Ada").press(card, "Approve");
   await until(() => bench.server.calls.find(({ name }) => name.endsWith("/approve")));
-  bench.server.emit(message.ws_id, {
-    type: "approval_resolved",
-    cycle_id: "cycle_1",
-    call_ids: ["call_1"],
-    approved: true,
-    calls: { call_1: true },
-    feedback: null,
-    always: false,
-    decided_by: { user_id: "u", name: "Ada" },
-    reason: "person",
-  });
+  bench.server.emit(message.ws_id, APPROVED);
   const decided = await bench.sees(message.thread, "✅ Approved by **Ada**");
   expect(decided.id).toBe(card.id);
   expect(count(bench, message.thread, "I want to list.")).toBe(1);
@@ -203,7 +170,7 @@ test("a card that somebody deletes is asked again", async () => {
   bench.link("Ada");
   const message = await bench.begin("Ada", "List.");
   bench.server.emit(message.ws_id, userTurn(message));
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items: [item()] });
+  bench.server.emit(message.ws_id, ASKED);
   const card = await bench.sees(message.thread, "may I do this");
   bench.practice.admin.deleteMessage(card.id);
   const again = await bench.practice.waitFor(() =>

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
+import { ASKED } from "./testing/approvals.ts";
 import { assistant, startBench, until, userTurn } from "./testing/bench.ts";
 
 test("a forwarded message and a poll reach the agent in words (DEVT-12)", async () => {
@@ -40,9 +41,7 @@ test("in a locked thread an open question goes to the person by DM (DREN-14)", a
   bench.server.emit(message.ws_id, userTurn(message));
   bench.practice.admin.setPermissions("general", "turnstone", { deny: ["manage_threads"] });
   bench.practice.admin.archive(message.thread, { locked: true });
-  const item = { func_name: "bash", approval_label: "bash", needs_approval: true, error: null };
-  const items = [{ ...item, call_id: "call_1", header: "bash: ls", preview: "ls" }];
-  bench.server.emit(message.ws_id, { type: "approve_request", cycle_id: "cycle_1", items });
+  bench.server.emit(message.ws_id, ASKED);
   await bench.practice.waitFor(() => bench.practice.dmAsText("Ada").includes("I ask you here"));
   const refused = bench.practice.requests.filter(({ status }) => status === 400 || status === 403);
   expect(refused.length).toBeLessThan(10);

@@ -1,24 +1,12 @@
 import { expect, test } from "vitest";
 import type { ApprovalItem } from "../../src/protocol/approval.ts";
+import { askedItem } from "../testing/approvals.ts";
 import { approvalCard, type ApprovalCardState, type CallDecision } from "./approval.ts";
 import { decodeCustomId, encodeCustomId } from "./custom_id.ts";
 import { foldedCard, liveCard } from "./live.ts";
 import { planCard } from "./plan.ts";
 import type { CardView } from "./view.ts";
 import { failureView, notificationViews } from "./words.ts";
-
-function item(overrides: Partial<ApprovalItem> = {}): ApprovalItem {
-  return {
-    call_id: "call_1",
-    header: "bash: ls",
-    preview: "ls",
-    func_name: "bash",
-    approval_label: "bash",
-    needs_approval: true,
-    error: null,
-    ...overrides,
-  };
-}
 
 function card(items: ApprovalItem[], decisions: [string, CallDecision][] = []): CardView {
   const state: ApprovalCardState = {
@@ -49,7 +37,7 @@ function partsOf(view: CardView): number {
 }
 
 test("every line of a command is on the card, invisible characters by name (APPR-16, REQ-DISCORD-025)", () => {
-  const view = card([item({ preview: "ls\nrm -rf x \u202e cba\u200b" })]);
+  const view = card([askedItem({ preview: "ls\nrm -rf x \u202e cba\u200b" })]);
   expect(textOf(view)).toContain("rm -rf x ⟨U+202E⟩ cba⟨U+200B⟩");
   expect(view.colour).toBe("orange");
   expect(buttonsOf(view)).toEqual(["approve:cycle_1", "deny:cycle_1", "deny_reason:cycle_1", "always:cycle_1"]);
@@ -57,22 +45,24 @@ test("every line of a command is on the card, invisible characters by name (APPR
 
 test("a warning stands on the card to its end", () => {
   const warning = "This runs without a sandbox: the code can read files and use the network.";
-  expect(textOf(card([item({ notes: [warning] })])).replaceAll("\\", "")).toContain(warning);
+  expect(textOf(card([askedItem({ notes: [warning] })])).replaceAll("\\", "")).toContain(warning);
 });
 
 test("a long preview is cut between lines, and a decided card offers nothing", () => {
   const lines = Array.from({ length: 300 }, (_, index) => `echo "step ${index} of many"`);
-  const text = textOf(card([item({ preview: lines.join("\n") })]));
+  const text = textOf(card([askedItem({ preview: lines.join("\n") })]));
   const shown = text.split("\n").filter((line) => line.startsWith("echo"));
   expect(shown.length).toBeGreaterThan(10);
   expect(shown.every((line) => lines.includes(line))).toBe(true);
   expect(text).toContain("“Always…” can cover");
   const decision = { approved: true, reason: "person", by: "Ada", at: null, feedback: null, always: false } as const;
-  expect(textOf(card([item()], [["call_1", decision]]))).not.toContain("Always");
+  expect(textOf(card([askedItem()], [["call_1", decision]]))).not.toContain("Always");
 });
 
 test("a command cannot break out of its block (DREN-09)", () => {
-  const text = textOf(card([item({ header: "bash: `x` | > \u001b[31m", preview: "echo '```' | cat > f \u001b[31m" })]));
+  const text = textOf(
+    card([askedItem({ header: "bash: `x` | > \u001b[31m", preview: "echo '```' | cat > f \u001b[31m" })]),
+  );
   expect(text.match(/```/g)).toHaveLength(2);
   expect(text).toContain("⟨U+001B⟩[31m");
   expect(text).toContain("| cat > f");
@@ -80,7 +70,7 @@ test("a command cannot break out of its block (DREN-09)", () => {
 
 test("a long script shows head and tail and is attached whole", () => {
   const preview = `start\n${"middle\n".repeat(2000)}end`;
-  const view = card([item({ preview, destructive: true })]);
+  const view = card([askedItem({ preview, destructive: true })]);
   expect(textOf(view).length).toBeLessThan(4000);
   expect(textOf(view)).toContain("start");
   expect(textOf(view)).toContain("end");
@@ -94,7 +84,7 @@ test("a long script shows head and tail and is attached whole", () => {
 test("any number of calls keeps the platform's limits", () => {
   for (const count of [1, 2, 5, 6, 8, 9, 40, 128]) {
     const items = Array.from({ length: count }, (_unused, index) =>
-      item({
+      askedItem({
         call_id: `call_${index}`,
         header: `bash: ${"h".repeat(300)}`,
         preview: "x".repeat(3000),
@@ -112,10 +102,10 @@ test("any number of calls keeps the platform's limits", () => {
 // REQ-DISCORD-026
 test("a call that cannot run is never approvable, one that runs unasked is named (APPR-09, APPR-10)", () => {
   const view = card([
-    item(),
-    item({ call_id: "call_2", header: "bash: broken", error: "no such folder" }),
-    item({ call_id: "call_3", header: "search: x", needs_approval: false }),
-    item({ call_id: "call_4", header: "dance: cannot run", error: "no such tool" }),
+    askedItem(),
+    askedItem({ call_id: "call_2", header: "bash: broken", error: "no such folder" }),
+    askedItem({ call_id: "call_3", header: "search: x", needs_approval: false }),
+    askedItem({ call_id: "call_4", header: "dance: cannot run", error: "no such tool" }),
   ]);
   expect(buttonsOf(view)).toHaveLength(4);
   expect(textOf(view)).toContain("cannot run: no such folder");
@@ -132,10 +122,10 @@ test("a decided card says what, who and when, and has no buttons (REQ-DISCORD-02
     feedback: "not *today*",
     always: false,
   };
-  const view = card([item()], [["call_1", decision]]);
+  const view = card([askedItem()], [["call_1", decision]]);
   expect(textOf(view)).toContain("⛔ Denied by **Ada** at <t:1796126580:t>: “not \\*today\\*”");
   expect(buttonsOf(view)).toEqual([]);
-  expect(textOf(card([item()], [["call_1", { ...decision, reason: "expired", by: null }]]))).toContain(
+  expect(textOf(card([askedItem()], [["call_1", { ...decision, reason: "expired", by: null }]]))).toContain(
     "Nobody answered in time",
   );
 });
