@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { packageRoot } from "../package.ts";
 import { freePort } from "../supervisor/port.ts";
 import { runTurnstone, startTurnstone } from "../testing/run_turnstone.ts";
 
@@ -82,6 +84,43 @@ test("everything starts, a person talks and approves in a terminal, and a signal
     expect(started.stdout().slice(before.length)).not.toMatch(/warn|error|reconnecting|started again/);
   }
 }, 120_000);
+
+test("npm start ends everything when npm is asked to end", async () => {
+  const home = mkdtempSync(join(tmpdir(), "turnstone-start-"));
+  const [server = 0, gateway = 0, practice = 0] = await Promise.all([1, 2, 3].map(() => freePort("127.0.0.1")));
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    TURNSTONE_PORT: String(server),
+    TURNSTONE_CHANNEL_PORT: String(gateway),
+    TURNSTONE_PRACTICE_PORT: String(practice),
+    TURNSTONE_PROVIDER: "demo",
+  };
+  const npm = spawn("npm", ["start"], { cwd: packageRoot(), env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    let told = "";
+    for await (const piece of npm.stdout) {
+      told += String(piece);
+      if (told.includes("Ctrl+C stops everything")) break;
+    }
+    npm.kill("SIGTERM");
+    for (const port of [server, gateway, practice]) {
+      await expect.poll(() => isFree(port), { timeout: 20_000 }).toBe(true);
+    }
+  } finally {
+    npm.kill("SIGKILL");
+    rmSync(home, { recursive: true });
+  }
+}, 60_000);
+
+/** Whether somebody could listen there. */
+function isFree(port: number): Promise<boolean> {
+  const trial = createServer();
+  return new Promise((resolve) => {
+    trial.once("error", () => resolve(false));
+    trial.listen(port, "127.0.0.1", () => trial.close(() => resolve(true)));
+  });
+}
 
 test("a gateway alone asks for a token", async () => {
   const { code, stderr } = await runTurnstone(["gateway"]);
