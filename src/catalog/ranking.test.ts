@@ -99,6 +99,43 @@ test("a rare word counts more than common ones, and a name more than a descripti
   expect(found(index, "get the whois data").slice(0, 2)).toEqual(["get_whois", "other_tool"]);
 });
 
+test("words that name nothing find nothing, unless they are all that is asked", () => {
+  const index = indexOf(["about_us", "What we are about"], ["rain", "Rain of the day"]);
+  expect(found(index, "what is it about the rain")).toEqual(["rain"]);
+  expect(found(index, "about")).toEqual(["about_us"]);
+});
+
+test("what a server is about helps those of its tools that do not say it themselves", () => {
+  const index = new ToolIndex();
+  const chess = ["board", "opening", "mate"].map((what) => tool("c", `show_${what}`, `A chess ${what}`));
+  index.setServer(
+    "other",
+    ["save_game", "show_score", "end_round"].map((name) => tool("other", name, "Keeps the game")),
+  );
+  index.setServer("c", [...chess, tool("c", "save_game", "Keeps the game")]);
+  expect(index.search("save the chess game").map(({ name }) => name)[0]).toBe("mcp__c__save_game");
+});
+
+test("many tools of nearly one name leave room for another", () => {
+  const kinds = ["red", "blue", "green", "white", "black", "brown"];
+  const index = indexOf(
+    ...kinds.map((kind): [string, string] => [`add_${kind}_note`, "Adds a note"]),
+    ["book_of_note", "Keeps a note"],
+    ...kinds.map((kind): [string, string] => [`paint_${kind}`, "Paints"]),
+  );
+  const first = found(index, "note");
+  expect(first[0]).toMatch(/^add_\w+_note$/);
+  expect(first.slice(0, 5)).toContain("book_of_note");
+});
+
+test("a name that is spelt out comes first, whatever else there is", () => {
+  const index = new ToolIndex();
+  for (let server = 0; server < 5; server += 1) index.setServer(`s${server}`, manyTools(`s${server}`));
+  for (const wanted of manyTools("s3")) {
+    expect(index.search(wanted.own_name)[0]?.name).toBe(wanted.definition.name);
+  }
+});
+
 test("a server's part is replaced without a trace of what was there before", () => {
   const index = indexOf(["old_thing", "antique"], ["kept", "modern"]);
   index.setServer("t", [tool("t", "other", "antique too")]);
@@ -196,7 +233,7 @@ test.skipIf(!has_data)(
     console.log(
       `step recall ${figures.join(", ")}; @5 by halves ${halves.map((half) => half.toFixed(3)).join(" and ")}`,
     );
-    expect(recall(tasks, 5)).toBeGreaterThan(0.73);
-    expect(Math.min(...halves)).toBeGreaterThan(0.7);
+    expect(recall(tasks, 5)).toBeGreaterThanOrEqual(0.8);
+    expect(Math.min(...halves)).toBeGreaterThan(0.75);
   },
 );

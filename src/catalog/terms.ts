@@ -11,7 +11,11 @@ export function termsOf(text: string): string[] {
  * words would only lead astray.
  */
 export function queryTermsOf(text: string): string[] {
-  return termsOf(text.replace(ADDRESS, " url ").replace(PATH, (path) => ` file path ${extensionOf(path)} `));
+  const plain = text.replace(ADDRESS, " url ").replace(PATH, (path) => ` file path ${extensionOf(path)} `);
+  const terms = termsOf(plain);
+  const telling = terms.filter((term) => !FUNCTION_WORDS.has(term));
+  // Of a query of such words alone they are all that there is.
+  return telling.length === 0 ? terms : telling;
 }
 
 const ADDRESS = /\bhttps?:\/\/\S+/gi;
@@ -80,3 +84,17 @@ function ending(word: string): string {
   const without_e = single.endsWith("e") && single.length > STEM_LENGTH_MIN ? single.slice(0, -1) : single;
   return without_e.endsWith("y") ? `${without_e.slice(0, -1)}i` : without_e;
 }
+
+/** Words of English that join others and name nothing. A tool's text keeps them; of a query they say nothing. */
+const FUNCTION_WORDS: ReadonlySet<string> = new Set(
+  [
+    "a an the this that these those it its they them their there then than",
+    "of to for from in on at by with into over about via using and or but not if as both each any all other such",
+    "is are be do does can could will would should may",
+    "what which who how when where",
+    "i me my we us our you your he she his her",
+  ]
+    .join(" ")
+    .split(" ")
+    .map(stem),
+);
