@@ -90,6 +90,9 @@ function complaint(fuzz: FuzzRequest, answer: FuzzAnswer): string | null {
   const is_document = /^\/(?:docs|openapi)/.test(fuzz.path);
   const told = is_document ? undefined : TELLTALES.find((telltale) => telltale.test(answer.headers + answer.body));
   if (told !== undefined) return `${String(told)} in the answer to ${where}: ${answer.body.slice(0, 500)}`;
+  // What browsers are sent to answers with pages, in which nothing that was sent may be alive.
+  const is_page = fuzz.path.startsWith(PATHS.mcp_sign_in_callback) && answer.content_type.startsWith("text/html");
+  if (is_page) return answer.body.includes("<script") ? `a script in the page for ${where}: ${answer.body}` : null;
   if (answer.status >= 400 && fuzz.method !== "HEAD" && !answer.content_type.startsWith("application/json")) {
     return `${answer.status} that is not JSON for ${where}: ${answer.body.slice(0, 200)}`;
   }

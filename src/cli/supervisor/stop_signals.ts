@@ -1,3 +1,5 @@
+import { isNpmScript } from "../../config/npm_script.ts";
+
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** How often an orphan would notice that it is one. */
@@ -10,7 +12,7 @@ const PARENT_LOOK_MS = 250;
 export function abortOnStopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of STOP_SIGNALS) process.on(name, () => controller.abort());
-  if (process.env["npm_lifecycle_event"] !== undefined) abortWithParent(controller);
+  if (isNpmScript()) abortWithParent(controller);
   return controller.signal;
 }
 
