@@ -45,6 +45,8 @@ export interface ChannelPlace {
   guild_id: string | null;
   /** Of a thread: the channel that holds it. */
   parent_channel_id: string | null;
+  /** Of a thread, as far as is known. */
+  is_archived: boolean;
 }
 
 /** A person on the platform. */

@@ -5,6 +5,7 @@ import type {
   ChannelLink,
   ChannelOwnerAnswer,
   ChannelRoute,
+  ClosingToldBody,
   CursorBody,
   PostedBody,
   PostedMessage,
@@ -197,6 +198,8 @@ function placeMethods(channel: { channel_type: string }, call: Call) {
       call<unknown>("DELETE", pathOf(PATHS.channel_route, { ...channel, channel_id })),
     moveCursor: (channel_id: string, json: CursorBody) =>
       call<ChannelRoute>("POST", pathOf(PATHS.channel_cursor, { ...channel, channel_id }), { json, repeatable: true }),
+    closingTold: (channel_id: string, json: ClosingToldBody) =>
+      call<unknown>("POST", pathOf(PATHS.channel_closing, { ...channel, channel_id }), { json, repeatable: true }),
     savePosted: (json: PostedBody) =>
       call<unknown>("POST", pathOf(PATHS.channel_posted, channel), { json, repeatable: true }),
     posted: (message_id: string) =>

@@ -110,6 +110,7 @@ async function onInteraction(dependencies: ListenDependencies, raw: APIInteracti
           name: "",
           guild_id: null,
           parent_channel_id: null,
+          is_archived: false,
         }
       : await placeOf(dependencies, channel.id);
   if (place === null) return;

@@ -112,7 +112,14 @@ export function directPlace(raw: RawMessage & { channel_type?: ChannelType }): C
   if (raw.guild_id !== undefined || (raw.channel_type !== undefined && raw.channel_type !== ChannelType.DM)) {
     return null;
   }
-  return { channel_id: raw.channel_id, kind: "dm", name: "", guild_id: null, parent_channel_id: null };
+  return {
+    channel_id: raw.channel_id,
+    kind: "dm",
+    name: "",
+    guild_id: null,
+    parent_channel_id: null,
+    is_archived: false,
+  };
 }
 
 function nameOf(user: APIUser): string {

@@ -6,7 +6,7 @@ import { attempt } from "./failures.ts";
 export function placeOfChannel(channel: Channel): ChannelPlace {
   if (channel.isDMBased()) {
     const kind = channel.type === ChannelType.DM ? "dm" : "other";
-    return { channel_id: channel.id, kind, name: "", guild_id: null, parent_channel_id: null };
+    return { channel_id: channel.id, kind, name: "", guild_id: null, parent_channel_id: null, is_archived: false };
   }
   return {
     channel_id: channel.id,
@@ -14,6 +14,7 @@ export function placeOfChannel(channel: Channel): ChannelPlace {
     name: channel.name,
     guild_id: channel.guildId,
     parent_channel_id: channel.isThread() ? channel.parentId : null,
+    is_archived: channel.isThread() && channel.archived === true,
   };
 }
 

@@ -1,8 +1,10 @@
-import type { ChannelPlace } from "../channel_adapter.ts";
+import type { ChannelFrame } from "../../src/protocol/channel.ts";
+import type { ChannelPlace, ChannelResult } from "../channel_adapter.ts";
 import type { Gateway } from "../gateway.ts";
 import { subjectOf } from "../inbound/compose.ts";
 import { threadName } from "../render/thread_name.ts";
 import { textView } from "../render/view.ts";
+import { DeliveryUnavailable, PlaceGone } from "./delivery.ts";
 import type { Scene } from "./scene.ts";
 
 /** The conversation has got a title: the thread takes it, unless somebody has named it meanwhile. */
@@ -34,11 +36,43 @@ async function rename({ adapter, log }: Gateway, channel_id: string, name: strin
   if (!renamed.ok) log.warn("thread.not_renamed", { channel_id, reason: renamed.reason, detail: renamed.detail });
 }
 
-/** The conversation was closed: its thread says so and is archived (DEVT-21). */
-export async function onClosed({ gateway, kind, channel_id }: Scene): Promise<void> {
-  if (kind === "beside") return;
-  await gateway.adapter.post(channel_id, textView("-# This conversation is closed. Write here to open it again."));
-  if (kind === "thread") await gateway.adapter.archiveThread(channel_id, true);
+/**
+ * The conversation was closed: its thread says so and is archived (DEVT-21). The server tells it again until it hears
+ * that this was done.
+ */
+export async function onClosed(scene: Scene, frame: ChannelFrame, reason: string): Promise<void> {
+  const { gateway, kind, route_channel_id } = scene;
+  if (kind !== "beside") await sayClosed(scene, frame, reason === "deleted");
+  if (frame.at === undefined) return;
+  const heard = await gateway.server.closingTold(route_channel_id, { closed: frame.at });
+  if (!heard.ok) throw new DeliveryUnavailable(`The server did not hear that the place was told: ${heard.error}`);
+}
+
+async function sayClosed(scene: Scene, frame: ChannelFrame, is_deleted: boolean): Promise<void> {
+  const { gateway, delivery, channel_id, ws_id } = scene;
+  const { adapter } = gateway;
+  for (const message_id of frame.leftovers ?? []) must(await adapter.remove(channel_id, message_id));
+  const place = await adapter.place(channel_id);
+  must(place);
+  const is_thread = place.ok && place.value.kind === "thread";
+  // Long after the last word, as at the end of its retention, nobody is called back to a thread for its end.
+  if (is_deleted && place.ok && place.value.is_archived) return;
+  await delivery.show(ws_id, `closed:${frame.at ?? ""}`, [textView(is_deleted ? deletedText(is_thread) : CLOSED)]);
+  if (is_thread) must(await adapter.archiveThread(channel_id, true));
+}
+
+const CLOSED = "-# This conversation is closed. Write here to open it again.";
+
+function deletedText(is_thread: boolean): string {
+  const next = is_thread ? "Mention me to begin a new one here." : "Write here to begin a new one.";
+  return `-# This conversation was deleted. ${next}`;
+}
+
+/** What may work later is done later. */
+function must(done: ChannelResult<unknown>): void {
+  if (done.ok) return;
+  if (done.reason === "unavailable" || done.reason === "rate_limited") throw new DeliveryUnavailable(done.detail);
+  if (done.reason === "channel_gone") throw new PlaceGone(done.detail);
 }
 
 /** The place is gone: the workstream ends, the route goes, and its person is told by DM (DREN-13). */

@@ -71,7 +71,7 @@ export async function present(scene: Scene, frame: ChannelFrame): Promise<void> 
     case "ws_rename":
       return onRenamed(scene, event.name);
     case "ws_closed":
-      return onClosed(scene);
+      return onClosed(scene, frame, event.reason);
     // Shown where it arrives: the receipt is one of the steps on the card.
     case "notification":
     case "connected":

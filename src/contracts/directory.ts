@@ -69,7 +69,12 @@ export interface ChannelStore {
   listRoutes(channel_type: string): Promise<ChannelRoute[]>;
   /** Routes with entries that are not shown yet. */
   routesBehind(channel_type: string): Promise<ChannelRoute[]>;
+  /** With what the place was to be told. */
   removeRoute(channel_type: string, channel_id: string): Promise<boolean>;
+  /** Places that were not told yet that their conversation is over, oldest first. */
+  closings(channel_type: string): Promise<ClosingRow[]>;
+  /** False where the place is to be told of another closing by now, or of none. */
+  closingTold(channel_type: string, channel_id: string, closed: string): Promise<boolean>;
   /** Forward only; answers what holds now. */
   moveCursor(
     channel_type: string,
@@ -82,6 +87,18 @@ export interface ChannelStore {
   postedShowing(channel_type: string, ws_id: string, shows: string): Promise<PostedMessage[]>;
   /** The newest message of ours in a channel. */
   lastPosted(channel_type: string, channel_id: string): Promise<PostedMessage | null>;
+}
+
+/** A place that must be told that its conversation was closed, or removed with all that belonged to it. */
+export interface ClosingRow {
+  channel_type: string;
+  channel_id: string;
+  ws_id: string;
+  name: string;
+  closed: string;
+  removed: boolean;
+  /** Of a removed one: messages in this place whose buttons nobody answers any more. */
+  leftovers: string[];
 }
 
 export interface ServiceRow {

@@ -9,7 +9,7 @@ import type { ChannelStore, ServiceStore, UserStore } from "./directory.ts";
 import type { FileRecord } from "./file_record.ts";
 import type { McpSignInStore } from "./mcp_sign_in.ts";
 
-export type { UserRow, TokenRow, UserStore, ChannelStore, ServiceRow, ServiceStore } from "./directory.ts";
+export type { UserRow, TokenRow, UserStore, ChannelStore, ClosingRow, ServiceRow, ServiceStore } from "./directory.ts";
 
 /** A prepared call, kept beside `tool_info` or `approve_request` so that a restart need not prepare it again. */
 export interface KeptCall {

@@ -1,4 +1,5 @@
 import type { Frame, GlobalFrame, LiveSnapshot } from "../contracts/engine.ts";
+import type { ClosingRow } from "../contracts/store.ts";
 import { encodeSseFrame } from "../lib/sse.ts";
 import type { ChannelControlFrame, ChannelFrame, ChannelRoute } from "../protocol/channel.ts";
 import type { EphemeralEvent } from "../protocol/event.ts";
@@ -12,6 +13,9 @@ export interface ChannelStreamDependencies extends FollowerDependencies {
   /** Called with what a route could not be followed for. */
   readonly report: (error: unknown) => void;
 }
+
+/** The reason of a `ws_closed` after which nothing can be opened again. */
+const REMOVED = "deleted";
 
 /** One route that this stream follows. */
 interface Feed {
@@ -96,6 +100,7 @@ class ChannelStream {
     const running = (await store.workstreams.unfinished()).map((workstream) => workstream.ws_id);
     for (const ws_id of new Set([...this.#touched, ...running])) this.#followNow(ws_id);
     await this.#tellTitles();
+    for (const closing of await store.channels.closings(this.#channel_type)) writeClosing(this.#connection, closing);
   }
 
   /** A title is no entry of a journal, so that no cursor says whether a place has got it. */
@@ -118,8 +123,18 @@ class ChannelStream {
   }
 
   #onGlobal(frame: GlobalFrame): void {
-    const told = frame.event.type === "ws_rename" || frame.event.type === "ws_closed";
-    if (told) this.#tellPlaces(frame).catch((error: unknown) => this.#fail(error));
+    const { ws_id, event } = frame;
+    if (event.type === "ws_rename") this.#tellPlaces(frame).catch((error: unknown) => this.#fail(error));
+    else if (event.type === "ws_closed") {
+      this.#tellClosing(ws_id, event.reason).catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  async #tellClosing(ws_id: string, reason: string): Promise<void> {
+    const closings = await this.#dependencies.store.channels.closings(this.#channel_type);
+    for (const closing of closings) {
+      if (closing.ws_id === ws_id) writeClosing(this.#connection, { ...closing, removed: reason === REMOVED });
+    }
   }
 
   async #tellPlaces({ ws_id, event }: Pick<GlobalFrame, "ws_id" | "event">): Promise<void> {
@@ -209,6 +224,19 @@ class ChannelStream {
     this.#dependencies.report(error);
     this.#connection.close();
   }
+}
+
+/** As it is told live, or again to a gateway that was away. */
+function writeClosing(connection: SseConnection, closing: ClosingRow): void {
+  const { ws_id, channel_id, name, closed, removed, leftovers } = closing;
+  const reason = removed ? REMOVED : "closed";
+  writeJson(connection, {
+    ws_id,
+    channel_id,
+    at: closed,
+    ...(leftovers.length === 0 ? {} : { leftovers }),
+    event: { type: "ws_closed", ws_id, name, reason },
+  });
 }
 
 function placeOf(route: ChannelRoute): { ws_id: string; channel_id: string } {

@@ -9,6 +9,11 @@ export function notFound(what: string): AppError {
   return new AppError(404, "not_found", what);
 }
 
+/** For a channel without a route. */
+export function nothingShown(): AppError {
+  return notFound("Nothing is shown in this channel.");
+}
+
 export function invalid(message: string, body: Record<string, unknown> = {}): AppError {
   return new AppError(400, "invalid_request", message, { body });
 }

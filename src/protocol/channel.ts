@@ -52,6 +52,10 @@ export const CursorBody = Type.Object(
 /** Cursors only move forward; an older value is answered with the newer one. */
 export type CursorBody = Type.Static<typeof CursorBody>;
 
+/** Which closing a place was told of, by its time. */
+export const ClosingToldBody = Type.Object({ closed: Type.String({ maxLength: 64 }) }, { additionalProperties: false });
+export type ClosingToldBody = Type.Static<typeof ClosingToldBody>;
+
 /**
  * A message that the bot posted: what it shows, so that it is found again, edited instead of doubled, and answered
  * to.
@@ -63,7 +67,7 @@ export interface PostedMessage {
   ws_id: string;
   /**
    * What it shows: `answer:<model_call_id>`, `card:<cycle_id>`, `live:<turn seq>`, `entry:<seq>`,
-   * `notification:<id>`, `review:<id>`.
+   * `notification:<id>`, `review:<id>`, `closed:<time>`.
    */
   shows: string;
   /** 0 for the first message of a text that took several. */
@@ -116,11 +120,13 @@ export interface ChannelFrame {
   channel_id: string;
   /** Of a kept event; absent on ephemeral ones. */
   seq?: number;
-  /** When a kept event happened. */
+  /** When a kept event happened, or a conversation was closed. */
   at?: string;
   /** For a step of a sub-agent: the child and the parent's call that started it. */
   child_ws_id?: string;
   parent_call_id?: string;
+  /** With `ws_closed` of a conversation that is gone: messages in this place whose buttons nobody answers any more. */
+  leftovers?: string[];
   event: KeptEvent | EphemeralEvent | GlobalEvent;
 }
 

@@ -1,5 +1,6 @@
 import type { ChannelStore } from "../contracts/store.ts";
 import type { ChannelLink, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
+import { createClosings, forgetClosing } from "./closings.ts";
 import { insertSql, type Sql, type SqlRecord } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
@@ -37,11 +38,17 @@ const MOVE_CURSOR = `update channel_routes set
 
 type LinkMethods = Pick<ChannelStore, "link" | "unlink" | "linkOf" | "linksOfUser" | "listLinks">;
 type PostedMethods = Pick<ChannelStore, "savePosted" | "posted" | "postedShowing" | "lastPosted">;
-type RouteMethods = Omit<ChannelStore, keyof LinkMethods | keyof PostedMethods>;
+type ClosingMethods = Pick<ChannelStore, "closings" | "closingTold">;
+type RouteMethods = Omit<ChannelStore, keyof LinkMethods | keyof PostedMethods | keyof ClosingMethods>;
 
 /** Links, routes, cursors and posted messages in SQLite. */
 export function createChannels(sql: Sql, writer: Writer): ChannelStore {
-  return { ...createLinks(sql, writer), ...createRoutes(sql, writer), ...createPosted(sql, writer) };
+  return {
+    ...createLinks(sql, writer),
+    ...createRoutes(sql, writer),
+    ...createPosted(sql, writer),
+    ...createClosings(sql, writer),
+  };
 }
 
 function createLinks(sql: Sql, writer: Writer): LinkMethods {
@@ -100,6 +107,7 @@ function createRoutes(sql: Sql, writer: Writer): RouteMethods {
     },
     removeRoute: (channel_type, channel_id) =>
       writer.write(() => {
+        forgetClosing(sql, channel_type, channel_id);
         const text = "delete from channel_routes where channel_type = @channel_type and channel_id = @channel_id";
         return sql.run(text, { channel_type, channel_id }) > 0;
       }),

@@ -46,7 +46,7 @@ export async function openStore({ path, now = Date.now }: OpenOptions): Promise<
   const writer = createWriter(sql);
   const indexer = createSearchIndexer(sql, writer);
   const client = createSearchClient(path);
-  const removal = createRemoval(sql, writer);
+  const removal = createRemoval(sql, writer, now);
   const memories = createMemories(sql, writer, client, now);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {

@@ -196,3 +196,53 @@ test("the audit is listed newest first", async () => {
   ]);
   expect(await store.audit.list({ limit: 9, action: "approve", user_id: "anna" })).toHaveLength(1);
 });
+
+test("places are to be told of a closing until they are, or the conversation is opened again or the place is gone", async () => {
+  const store = await temporaryStore();
+  await store.workstreams.create(workstream("a", { name: "A talk" }));
+  await store.channels.createRoute(ROUTE);
+  const close = (closed: string | null) => store.workstreams.update("a", { closed });
+  const waiting = async () => (await store.channels.closings("discord")).map((row) => [row.channel_id, row.closed]);
+  const [one, two] = ["2026-01-02T00:00:00.000Z", "2026-01-03T00:00:00.000Z"];
+  await close(one);
+  expect(await store.channels.closings("discord")).toEqual([
+    {
+      channel_type: "discord",
+      channel_id: "100",
+      ws_id: "a",
+      name: "A talk",
+      closed: one,
+      removed: false,
+      leftovers: [],
+    },
+  ]);
+  expect(await store.channels.closings("other")).toEqual([]);
+  await close(null);
+  expect(await waiting()).toEqual([]);
+  await close(two);
+  expect(await store.channels.closingTold("discord", "100", one)).toBe(false);
+  expect(await waiting()).toEqual([["100", two]]);
+  expect(await store.channels.closingTold("discord", "100", two)).toBe(true);
+  await store.workstreams.remove("a");
+  expect(await waiting()).toEqual([]);
+});
+
+test("a place whose conversation was removed is to be told, with the questions that it still shows", async () => {
+  const store = await temporaryStore();
+  await store.workstreams.create(workstream("a"));
+  await store.channels.createRoute({ ...ROUTE, cursor_seq: 3 });
+  const posted = { channel_type: "discord", channel_id: "100", ws_id: "a", part: 0, created: AT };
+  for (const [message_id, shows] of [
+    ["1", "live:1"],
+    ["2", "live:4"],
+    ["3", "answer:4.1"],
+  ] as const) {
+    await store.channels.savePosted({ ...posted, message_id, shows });
+  }
+  await store.workstreams.remove("a");
+  expect(await store.channels.closings("discord")).toMatchObject([
+    { channel_id: "100", ws_id: "a", removed: true, leftovers: ["2"] },
+  ]);
+  await store.channels.removeRoute("discord", "100");
+  expect(await store.channels.closings("discord")).toEqual([]);
+});

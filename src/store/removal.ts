@@ -1,4 +1,5 @@
 import { DAY_MS } from "../lib/clock.ts";
+import { noteRemoved } from "./closings.ts";
 import { StoreError } from "./errors.ts";
 import type { Sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
@@ -32,13 +33,13 @@ export interface Removal {
 }
 
 /** Removal in SQLite: the rows go at once, the entries after them in small portions. */
-export function createRemoval(sql: Sql, writer: Writer): Removal {
+export function createRemoval(sql: Sql, writer: Writer, now: () => number): Removal {
   const finish = async (): Promise<void> => {
     while (await writer.write(() => purgePortion(sql)));
   };
   const removal: Removal = {
     async remove(ws_ids) {
-      await writer.write(() => removeRows(sql, ws_ids));
+      await writer.write(() => removeRows(sql, ws_ids, now()));
       await finish();
     },
     async prune(options) {
@@ -47,7 +48,7 @@ export function createRemoval(sql: Sql, writer: Writer): Removal {
       for (;;) {
         const portion = await writer.write(() => {
           const ws_ids = prunable(sql, options);
-          removeRows(sql, ws_ids);
+          removeRows(sql, ws_ids, options.now);
           return ws_ids.length;
         });
         if (portion === 0) return { removed };
@@ -60,7 +61,7 @@ export function createRemoval(sql: Sql, writer: Writer): Removal {
   return removal;
 }
 
-function removeRows(sql: Sql, ws_ids: readonly string[]): void {
+function removeRows(sql: Sql, ws_ids: readonly string[], now: number): void {
   const family = `with recursive family (ws_id) as (
     select value from json_each(@ws_ids)
     union select w.ws_id from workstreams w join family f on w.parent_ws_id = f.ws_id)`;
@@ -70,6 +71,7 @@ function removeRows(sql: Sql, ws_ids: readonly string[]): void {
      ${family} select ws_id from workstreams where ws_id in (select ws_id from family)`,
     values,
   );
+  noteRemoved(sql, new Date(now).toISOString());
   sql.run("delete from workstreams where ws_id in (select ws_id from removed_workstreams)");
 }
 

@@ -1,5 +1,6 @@
 import type { WorkstreamRow, WorkstreamStore } from "../contracts/store.ts";
 import { WORKSTREAM_STATES, type WorkstreamState } from "../protocol/workstream.ts";
+import { noteClosed } from "./closings.ts";
 import type { Removal } from "./removal.ts";
 import { clampLimit, insertSql, type Sql, type SqlRecord } from "./sql.ts";
 import type { Writer } from "./writer.ts";
@@ -120,6 +121,7 @@ export function updateWorkstream(sql: Sql, ws_id: string, set: Settable): void {
     { ...plain, ws_id, auto_approve_tools: tools },
   );
   if (changed === 0) throw new Error(`Workstream ${ws_id} does not exist, so it cannot be changed.`);
+  if (set.closed !== undefined) noteClosed(sql, ws_id, set.closed);
 }
 
 const NEWEST_FIRST = "order by w.created desc, w.workstream_number desc limit @limit";

@@ -12,14 +12,13 @@ import {
   type ChannelRoute,
   ChannelRouteAnswer,
   ChannelRoutesAnswer,
-  CursorBody,
   LinkBody,
   RouteBody,
   UnlinkBody,
 } from "../../protocol/channel.ts";
 import { PATHS } from "../../protocol/paths.ts";
 import { audit, type HttpContext } from "../context.ts";
-import { conflict, invalid, notFound, rateLimited, unknownWorkstream } from "../failures.ts";
+import { conflict, invalid, notFound, nothingShown, rateLimited, unknownWorkstream } from "../failures.ts";
 import { type Route, route } from "../route.ts";
 
 /** Wrong tokens that one platform user may try in an hour. */
@@ -163,23 +162,12 @@ function placeRoutes(context: HttpContext): Route[] {
       scope: "service",
       answer: OkAnswer,
       async handle({ params }) {
-        const shown = await routeAt(context, params);
-        await store.channels.removeRoute(shown.channel_type, shown.channel_id);
+        const { channel_type = "", channel_id = "" } = params;
+        const shown = await store.channels.route(channel_type, channel_id);
+        await store.channels.removeRoute(channel_type, channel_id);
+        if (shown === null) throw nothingShown();
         context.route_changes.publish({ kind: "removed", route: shown });
         return { status: "ok" };
-      },
-    }),
-    route({
-      method: "POST",
-      path: PATHS.channel_cursor,
-      summary: "Says up to where a channel is complete; only forward",
-      scope: "service",
-      body: CursorBody,
-      answer: ChannelRouteAnswer,
-      async handle({ params, body }) {
-        const moved = await store.channels.moveCursor(params["channel_type"] ?? "", params["channel_id"] ?? "", body);
-        if (moved === null) throw notFound("Nothing is shown in this channel.");
-        return moved;
       },
     }),
   ];
@@ -194,7 +182,7 @@ async function ownerOf({ store }: HttpContext, { ws_id, channel_type }: ChannelR
 
 async function routeAt({ store }: HttpContext, params: Readonly<Record<string, string>>): Promise<ChannelRoute> {
   const shown = await store.channels.route(params["channel_type"] ?? "", params["channel_id"] ?? "");
-  if (shown === null) throw notFound("Nothing is shown in this channel.");
+  if (shown === null) throw nothingShown();
   return shown;
 }
 

@@ -4,6 +4,7 @@ import { adminRoutes } from "./admin.ts";
 import { attachmentRoutes } from "./attachments.ts";
 import { authRoutes } from "./auth.ts";
 import { budgetRoutes } from "./budgets.ts";
+import { channelProgressRoutes } from "./channel_progress.ts";
 import { channelRoutes } from "./channels.ts";
 import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
@@ -34,6 +35,7 @@ export function routeTable(context: HttpContext): Route[] {
     ...oversightRoutes(context),
     ...budgetRoutes(context),
     ...channelRoutes(context),
+    ...channelProgressRoutes(context),
     ...postedRoutes(context),
     ...serviceRoutes(context),
   ];
