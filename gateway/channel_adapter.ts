@@ -158,6 +158,8 @@ export interface ChannelHandlers {
   onSuggest(request: SuggestRequest): Promise<{ name: string; value: string }[]>;
   /** Connected afresh: events may have been missed. Also called at the start. */
   onConnected(): void;
+  /** From here on something may have been missed, until all is read after the next connection. */
+  onInterrupted(): void;
 }
 
 /** A command as people find it. */

@@ -43,6 +43,8 @@ const SERVER_EFFECTS = [
 ] as const;
 /** What is on its way may still be said; then the process ends in any case. */
 const STOP_TIMEOUT_MS = 5000;
+/** Without the last marks the next start reads a little more. */
+const SAVE_TIMEOUT_MS = 1000;
 
 /** Starts a gateway. A refusal by Discord that no new attempt would change comes back as a sentence. */
 export async function runGateway(
@@ -80,15 +82,13 @@ export async function runGateway(
   };
   const endpoint = await startNotifyEndpoint(gateway);
   const goodbye = startHeartbeat(gateway, endpoint.port);
-  const { stream, idle } = startWork(gateway, connection.start);
+  const { stream, idle, saveMarks } = startWork(gateway, connection.start);
   const stop = async (): Promise<void> => {
     await goodbye();
+    await Promise.race([saveMarks(), after(SAVE_TIMEOUT_MS)]);
     stopping.abort(new Error("The gateway is stopping."));
     await endpoint.close();
-    await Promise.race([
-      Promise.all([stream, idle()]),
-      new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),
-    ]);
+    await Promise.race([Promise.all([stream, idle()]), after(STOP_TIMEOUT_MS)]);
     await adapter.close();
   };
   log.info("gateway.ready", { port: endpoint.port, sees_content: connection.sees_content });
@@ -102,6 +102,7 @@ function startWork(
 ): {
   stream: Promise<void>;
   idle: () => Promise<void>;
+  saveMarks: () => Promise<void>;
 } {
   const { log, server, clock, signal } = gateway;
   const outbox = createOutbox(gateway);
@@ -121,11 +122,16 @@ function startWork(
     onPress: (press) => void handlePress(gateway, press),
     onSuggest: (request) => suggest(gateway, request),
     onConnected: () => inbox.connected(),
+    onInterrupted: () => inbox.interrupted(),
   });
   gateway.adapter
     .registerCommands(commandDefinitions())
     .catch((error: unknown) => log.error("commands.not_registered", { error: error as Error }));
-  return { stream, idle: () => inbox.idle() };
+  return { stream, idle: () => inbox.idle(), saveMarks: () => inbox.saveMarks() };
+}
+
+function after(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }
 
 function consoleLog(settings: GatewaySettings): Log {

@@ -3,10 +3,12 @@ import type { ExtendBudgetAnswer, ExtendBudgetBody } from "../src/protocol/admin
 import type { ModelsAnswer } from "../src/protocol/answers.ts";
 import type {
   ChannelLink,
+  ChannelMark,
   ChannelOwnerAnswer,
   ChannelRoute,
   ClosingToldBody,
   CursorBody,
+  MarksBody,
   PostedBody,
   PostedMessage,
   RouteBody,
@@ -198,6 +200,8 @@ function placeMethods(channel: { channel_type: string }, call: Call) {
       call<unknown>("DELETE", pathOf(PATHS.channel_route, { ...channel, channel_id })),
     moveCursor: (channel_id: string, json: CursorBody) =>
       call<ChannelRoute>("POST", pathOf(PATHS.channel_cursor, { ...channel, channel_id }), { json, repeatable: true }),
+    marks: () => call<{ marks: ChannelMark[] }>("GET", pathOf(PATHS.channel_marks, channel)),
+    moveMarks: (json: MarksBody) => call<unknown>("POST", pathOf(PATHS.channel_marks, channel), { json }),
     closingTold: (channel_id: string, json: ClosingToldBody) =>
       call<unknown>("POST", pathOf(PATHS.channel_closing, { ...channel, channel_id }), { json, repeatable: true }),
     savePosted: (json: PostedBody) =>

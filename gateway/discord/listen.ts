@@ -39,11 +39,16 @@ export function listen(dependencies: ListenDependencies): void {
   const { client, handlers, log } = dependencies;
   const queue = createSerialQueue();
   client.on(Events.Raw, (payload: GatewayDispatchPayload) => {
+    // A session that begins afresh has missed what came since the last one.
+    if (payload.t === GatewayDispatchEvents.Ready) handlers.onInterrupted();
     // Looking up one place may take longer than looking up another; the messages of a channel keep their order.
     const key = payload.t === GatewayDispatchEvents.MessageCreate ? payload.d.channel_id : String(payload.s);
     queue
       .run(key, () => dispatch(dependencies, payload))
-      .catch((error: unknown) => log.error("discord.event_failed", { event: payload.t, error: error as Error }));
+      .catch((error: unknown) => {
+        handlers.onInterrupted();
+        log.error("discord.event_failed", { event: payload.t, error: error as Error });
+      });
   });
   // A connection that was resumed has missed nothing; a fresh one may have.
   client.on(Events.ShardReady, () => handlers.onConnected());
@@ -56,6 +61,7 @@ async function dispatch(dependencies: ListenDependencies, payload: GatewayDispat
     case GatewayDispatchEvents.MessageCreate:
     case GatewayDispatchEvents.MessageUpdate: {
       const message = await readMessage(dependencies, reader, payload.d);
+      if (message === "lost") return handlers.onInterrupted();
       if (message === null) return;
       if (payload.t === GatewayDispatchEvents.MessageCreate) handlers.onMessage(message);
       else if (message.edited_at !== null) handlers.onEdited(message);
@@ -83,11 +89,11 @@ async function readMessage(
   dependencies: ListenDependencies,
   reader: MessageReader,
   raw: RawMessage,
-): Promise<ReturnType<typeof inboundMessage>> {
+): Promise<ReturnType<typeof inboundMessage> | "lost"> {
   // An update may name only what changed; such ones are previews of links and the like.
   if (raw.author === undefined || raw.author.bot === true) return null;
   const place = directPlace(raw) ?? (await placeOf(dependencies, raw.channel_id));
-  return place === null ? null : inboundMessage(reader, raw, place);
+  return place === null ? "lost" : inboundMessage(reader, raw, place);
 }
 
 async function placeOf({ client, log }: ListenDependencies, channel_id: string): Promise<ChannelPlace | null> {

@@ -24,7 +24,8 @@ export function createConversations(gateway: Gateway, introducer: Introducer, sp
     if (made === null) return;
     if (isEmpty(message)) {
       await gateway.adapter.post(made.channel_id, textView("What can I do for you? Write it here."));
-      await gateway.server.moveCursor(made.channel_id, { last_inbound_id: message.id });
+      const moved = await gateway.server.moveCursor(made.channel_id, { last_inbound_id: message.id });
+      if (moved.ok) gateway.routes.remember(moved.value);
       return;
     }
     await speaker.speak(made, message);

@@ -14,15 +14,19 @@ export const LINK_BUTTON_ID = "link:open";
 export interface Introducer {
   /** Says it as a reply to the message, at most once an hour per person and channel. */
   say(person: ChannelPerson, place: ChannelPlace, reply_to: string, view: TextView): Promise<void>;
+  /** Whether a message was met with silence since its author had an answer lately. */
+  wasSilent(message_id: string): boolean;
 }
 
 export function createIntroducer({ adapter, clock, log }: Pick<Gateway, "adapter" | "clock" | "log">): Introducer {
   const said = createRecent<number>(PEOPLE_MAX);
+  const silent = createRecent<true>(PEOPLE_MAX);
   return {
+    wasSilent: (message_id) => silent.get(message_id) !== undefined,
     async say(person, place, reply_to, view) {
       const key = `${person.id}:${place.channel_id}`;
       const before = said.get(key);
-      if (before !== undefined && clock.now() - before < ANSWER_INTERVAL_MS) return;
+      if (before !== undefined && clock.now() - before < ANSWER_INTERVAL_MS) return silent.set(reply_to, true);
       said.set(key, clock.now());
       const posted = await adapter.post(place.channel_id, view, { reply_to });
       if (posted.ok) return;

@@ -99,7 +99,7 @@ async function waitOutOutage<Value>(
   message: InboundMessage,
   ask: () => Promise<ServerAnswer<Value>>,
 ): Promise<ServerAnswer<Value>> {
-  const { clock, signal, adapter, log } = gateway;
+  const { clock, signal, log } = gateway;
   const started = clock.now();
   let pause = OUTAGE_PAUSE_MS;
   let told = false;
@@ -109,17 +109,19 @@ async function waitOutOutage<Value>(
     log.warn("server.away", { waiting_ms: clock.now() - started });
     if (!told && clock.now() - started > OUTAGE_TOLD_MS) {
       told = true;
-      await adapter.post(
-        message.place.channel_id,
-        textView("-# My server does not answer. I have your message and go on as soon as it is back."),
-        {
-          reply_to: message.id,
-        },
-      );
+      await tellOutage(gateway, message);
     }
     await clock.sleep(pause, signal).catch(() => {});
     pause = Math.min(pause * 2, OUTAGE_PAUSE_MS_MAX);
   }
+}
+
+async function tellOutage({ adapter }: Gateway, { id, place, author }: InboundMessage): Promise<void> {
+  const in_conversation = place.kind === "thread" || place.kind === "dm";
+  const whose = in_conversation ? "your message" : `the message of ${adapter.mention(author.id)}`;
+  const words = `-# My server does not answer. I have ${whose} and go on as soon as it is back.`;
+  // Under a mention in a channel a reply counts as its answer, and whoever starts after us would look no further.
+  await adapter.post(place.channel_id, textView(words), in_conversation ? { reply_to: id } : {});
 }
 
 function isOutage(refusal: ServerRefusal): boolean {

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { AddressInfo } from "node:net";
 import type { ServerResponse } from "node:http";
 import { encodeSseFrame } from "../../src/lib/sse.ts";
-import type { ChannelFrame, ChannelRoute, PostedMessage } from "../../src/protocol/channel.ts";
+import type { ChannelFrame, ChannelRoute, MarksBody, PostedMessage } from "../../src/protocol/channel.ts";
 import { KEPT_EVENT_TYPES, type Event } from "../../src/protocol/event.ts";
 import { PATHS } from "../../src/protocol/paths.ts";
 
@@ -27,6 +27,8 @@ export interface ScriptedServer {
   links: Map<string, { user_id: string; scopes: string }>;
   routes: Map<string, ChannelRoute>;
   posted: PostedMessage[];
+  /** Up to where channels were heard. */
+  marks: Map<string, string>;
   sent: SentMessage[];
   /** Other requests of note, as `METHOD /path` with their bodies. */
   calls: { name: string; actor: string; body: unknown }[];
@@ -56,6 +58,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     links: new Map(),
     routes: new Map(),
     posted: [],
+    marks: new Map(),
     sent: [],
     calls: [],
     services: new Map(),
@@ -177,6 +180,13 @@ function addRoutes(app: App, server: ScriptedServer): void {
     const route = server.routes.get((request.params as Named)["channel_id"] ?? "");
     if (route === undefined) return reply.code(404).send(nothing);
     return Object.assign(route, request.body);
+  });
+  app.get(PATHS.channel_marks, () => ({
+    marks: [...server.marks].map(([channel_id, heard_id]) => ({ channel_id, heard_id })),
+  }));
+  app.post(PATHS.channel_marks, (request) => {
+    for (const mark of (request.body as MarksBody).marks) server.marks.set(mark.channel_id, mark.heard_id);
+    return { status: "ok" };
   });
   app.post(PATHS.channel_posted, (request) => {
     const body = request.body as PostedMessage;

@@ -1,4 +1,4 @@
-import type { ChannelLink, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
+import type { ChannelLink, ChannelMark, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
 import type { JsonObject } from "../protocol/json.ts";
 
 /** Who there is: people and their credentials, where they are reached, and which gateways are up. */
@@ -81,6 +81,10 @@ export interface ChannelStore {
     channel_id: string,
     to: { cursor_seq?: number; last_inbound_id?: string },
   ): Promise<ChannelRoute | null>;
+  /** Up to where channels without a route were heard. */
+  marks(channel_type: string): Promise<ChannelMark[]>;
+  /** Forward only. */
+  moveMarks(channel_type: string, marks: readonly ChannelMark[], at: string): Promise<void>;
   /** Remembers a message of ours; the same `shows` and `part` in a channel overwrites. */
   savePosted(message: PostedMessage): Promise<void>;
   posted(channel_type: string, message_id: string): Promise<PostedMessage | null>;

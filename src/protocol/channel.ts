@@ -52,6 +52,24 @@ export const CursorBody = Type.Object(
 /** Cursors only move forward; an older value is answered with the newer one. */
 export type CursorBody = Type.Static<typeof CursorBody>;
 
+/** Up to where everything that people wrote in a channel was heard and settled. */
+export interface ChannelMark {
+  channel_id: string;
+  heard_id: string;
+}
+
+const Mark = Type.Object(
+  {
+    channel_id: Type.String({ minLength: 1, maxLength: 64 }),
+    heard_id: Type.String({ minLength: 1, maxLength: 64 }),
+  },
+  { additionalProperties: false },
+);
+export const MarksBody = Type.Object({ marks: Type.Array(Mark, { maxItems: 500 }) }, { additionalProperties: false });
+/** Marks only move forward. */
+export type MarksBody = Type.Static<typeof MarksBody>;
+export const MarksAnswer = Type.Object({ marks: Type.Array(Mark) });
+
 /** Which closing a place was told of, by its time. */
 export const ClosingToldBody = Type.Object({ closed: Type.String({ maxLength: 64 }) }, { additionalProperties: false });
 export type ClosingToldBody = Type.Static<typeof ClosingToldBody>;

@@ -59,6 +59,7 @@ export const PATHS = {
   channel_owner: "/v1/api/channels/:channel_type/routes/:channel_id/owner",
   channel_cursor: "/v1/api/channels/:channel_type/routes/:channel_id/cursor",
   channel_closing: "/v1/api/channels/:channel_type/closings/:channel_id",
+  channel_marks: "/v1/api/channels/:channel_type/marks",
   channel_posted: "/v1/api/channels/:channel_type/posted",
   channel_posted_message: "/v1/api/channels/:channel_type/posted/:message_id",
   services: "/v1/api/services",

@@ -1,5 +1,6 @@
 import type { ChannelStore } from "../contracts/store.ts";
 import type { ChannelLink, ChannelRoute, PostedMessage } from "../protocol/channel.ts";
+import { createChannelMarks } from "./channel_marks.ts";
 import { createClosings, forgetClosing } from "./closings.ts";
 import { insertSql, type Sql, type SqlRecord } from "./sql.ts";
 import type { Writer } from "./writer.ts";
@@ -38,8 +39,8 @@ const MOVE_CURSOR = `update channel_routes set
 
 type LinkMethods = Pick<ChannelStore, "link" | "unlink" | "linkOf" | "linksOfUser" | "listLinks">;
 type PostedMethods = Pick<ChannelStore, "savePosted" | "posted" | "postedShowing" | "lastPosted">;
-type ClosingMethods = Pick<ChannelStore, "closings" | "closingTold">;
-type RouteMethods = Omit<ChannelStore, keyof LinkMethods | keyof PostedMethods | keyof ClosingMethods>;
+type ProgressMethods = Pick<ChannelStore, "closings" | "closingTold" | "marks" | "moveMarks">;
+type RouteMethods = Omit<ChannelStore, keyof LinkMethods | keyof PostedMethods | keyof ProgressMethods>;
 
 /** Links, routes, cursors and posted messages in SQLite. */
 export function createChannels(sql: Sql, writer: Writer): ChannelStore {
@@ -48,6 +49,7 @@ export function createChannels(sql: Sql, writer: Writer): ChannelStore {
     ...createRoutes(sql, writer),
     ...createPosted(sql, writer),
     ...createClosings(sql, writer),
+    ...createChannelMarks(sql, writer),
   };
 }
 

@@ -246,3 +246,16 @@ test("a place whose conversation was removed is to be told, with the questions t
   await store.channels.removeRoute("discord", "100");
   expect(await store.channels.closings("discord")).toEqual([]);
 });
+
+test("marks only move forward, and those that nobody moved for a week are forgotten", async () => {
+  const store = await temporaryStore();
+  const move = (heard_id: string, at: string, channel_id = "1") =>
+    store.channels.moveMarks("discord", [{ channel_id, heard_id }], at);
+  await move("99", "2026-01-01T00:00:00.000Z");
+  await move("100", "2026-01-02T00:00:00.000Z");
+  await move("98", "2026-01-03T00:00:00.000Z");
+  expect(await store.channels.marks("discord")).toEqual([{ channel_id: "1", heard_id: "100" }]);
+  expect(await store.channels.marks("other")).toEqual([]);
+  await move("7", "2026-01-20T00:00:00.000Z", "2");
+  expect(await store.channels.marks("discord")).toEqual([{ channel_id: "2", heard_id: "7" }]);
+});
