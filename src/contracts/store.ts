@@ -377,6 +377,7 @@ export interface Store {
   mcp_sign_ins: McpSignInStore;
   /** Copies the whole store into a new file while it is in use. */
   backup(path: string): Promise<void>;
+  isDamaged(): boolean;
   /** True when the store can be written to now. */
   check(): Promise<boolean>;
   close(): Promise<void>;

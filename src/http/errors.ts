@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { newPrefixedId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { AppError, type ErrorCode } from "../protocol/error.ts";
-import { StoreError } from "../store/index.ts";
+import { DamagedStoreError, StoreError } from "../store/index.ts";
 import { SECURITY_HEADERS } from "./security.ts";
 
 /** What Fastify's own refusals mean for people. */
@@ -14,6 +14,9 @@ const MESSAGES: Record<string, string> = {
   FST_ERR_BAD_URL: "The address is not encoded as addresses are; encode each part of it.",
   FST_ERR_MAX_PARAM_LENGTH: "A part of the address is too long.",
 };
+
+const DAMAGED =
+  "A part of the database is damaged, so this cannot be done; whoever runs the server must restore a backup with `turnstone admin restore`.";
 
 /** The one place where a failure becomes an answer. What was not meant for people goes to the log alone. */
 export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -34,6 +37,8 @@ export function answerError(log: Log, error: unknown, request: FastifyRequest, r
 
 function asAppError(error: unknown, request: FastifyRequest): AppError | null {
   if (error instanceof AppError) return error;
+  // Nothing that is tried again will help, so that nobody waits for it.
+  if (error instanceof DamagedStoreError) return new AppError(500, "store_damaged", DAMAGED);
   // Its cause passes, and nothing of the request has happened: whoever asks again in a moment loses nothing.
   if (error instanceof StoreError) {
     const message = `The server cannot store anything at the moment, so nothing was done; try again soon. ${error.message}`;

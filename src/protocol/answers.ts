@@ -20,6 +20,7 @@ export const AuthStatusAnswer = Type.Object({
 
 export const HealthAnswer = Type.Object({
   status: Type.Enum(["ok", "degraded"]),
+  store: Type.Enum(["up", "damaged"]),
   version: Type.String(),
   node_id: Type.String(),
   uptime_seconds: Type.Number(),

@@ -26,6 +26,7 @@ export const ERROR_CODES = [
   "model_malformed",
   "turn_limit",
   "store_unavailable",
+  "store_damaged",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 

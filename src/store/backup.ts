@@ -12,7 +12,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { explainFailure, sqliteCode, StoreError } from "./errors.ts";
+import { explainFailure, sqliteCode, StoreError, unreadableRow } from "./errors.ts";
 import { refuseNewerSchema, schemaVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
@@ -28,6 +28,7 @@ export async function backupDatabase(connection: Database.Database, path: string
   try {
     closeSync(openSync(partial, "wx", 0o600));
     await connection.backup(partial);
+    refuseDamaged(partial);
     syncToDisk(partial);
     renameSync(partial, path);
     syncToDisk(dirname(resolve(path)));
@@ -84,6 +85,17 @@ async function copyChecked(from: string, to: string): Promise<void> {
     copy.close();
   }
   syncToDisk(to);
+}
+
+/** A copy of damage is no backup, and whoever takes it for one finds out when it is too late. */
+function refuseDamaged(copy: string): void {
+  const connection = new Database(copy, { readonly: true });
+  try {
+    const verdict = connection.pragma("quick_check(1)", { simple: true });
+    if (verdict !== "ok") throw unreadableRow(verdict);
+  } finally {
+    connection.close();
+  }
 }
 
 /** Keeps the present file under another name. Its log is written into it first, which fails while a process uses it. */

@@ -11,6 +11,11 @@ export class StoreError extends Error {
   }
 }
 
+/** What was kept cannot be read any more: no new attempt changes that. */
+export class DamagedStoreError extends StoreError {}
+
+const DAMAGED = "The database file is damaged; restore a backup with `turnstone admin restore`.";
+
 /** What SQLite's result codes mean for a person, by primary code; https://sqlite.org/rescode.html. */
 const REMEDIES = new Map<string, string>([
   ["SQLITE_BUSY", "Another process holds the database locked; stop it or try again."],
@@ -24,11 +29,12 @@ const REMEDIES = new Map<string, string>([
   ["SQLITE_PERM", "The database cannot be written to; make the file and its folder writable for this user."],
   ["SQLITE_IOERR", "The disk that holds the database gave an error; check its space and its health."],
   ["SQLITE_NOTADB", "The file is not a turnstone database; name another file or move this one away."],
-  ["SQLITE_CORRUPT", "The database file is damaged; restore a backup with `turnstone admin restore`."],
+  ["SQLITE_CORRUPT", DAMAGED],
 ]);
 
 /** SQLite's own code of a failure, such as `SQLITE_BUSY`, without what refines it; null for anything else. */
 export function sqliteCode(error: unknown): string | null {
+  if (error instanceof StoreError) return sqliteCode(error.cause);
   if (!(error instanceof Database.SqliteError)) return null;
   return error.code.split("_").slice(0, 2).join("_");
 }
@@ -38,7 +44,14 @@ export function sqliteCode(error: unknown): string | null {
  * given; whatever else comes back as it is.
  */
 export function explainFailure(error: unknown, path?: string): unknown {
+  if (error instanceof StoreError) return error;
   const remedy = REMEDIES.get(sqliteCode(error) ?? "");
   if (remedy === undefined) return error;
-  return new StoreError(path === undefined ? remedy : `${path}: ${remedy}`, { cause: error });
+  const Kind = remedy === DAMAGED ? DamagedStoreError : StoreError;
+  return new Kind(path === undefined ? remedy : `${path}: ${remedy}`, { cause: error });
+}
+
+/** A row that is there and does not hold what was written. */
+export function unreadableRow(cause: unknown): DamagedStoreError {
+  return new DamagedStoreError(DAMAGED, { cause });
 }

@@ -44,7 +44,7 @@ export function createJournal(sql: Sql, writer: Writer, indexer: SearchIndexer):
            where ws_id = @ws_id and seq > @from order by seq limit @wanted`,
           { ws_id, from, wanted: Math.trunc(wanted) },
         );
-        for (const record of page) entries.push(entryOf(record));
+        for (const record of page) entries.push(sql.understand(() => entryOf(record)));
         if (page.length < wanted) return entries;
         from = entries.at(-1)?.seq ?? from;
         await nextTurn();
@@ -56,7 +56,7 @@ export function createJournal(sql: Sql, writer: Writer, indexer: SearchIndexer):
          where ws_id = @ws_id and type = 'compaction' order by seq desc limit 1`,
         { ws_id },
       );
-      return record === undefined ? null : entryOf(record);
+      return record === undefined ? null : sql.understand(() => entryOf(record));
     },
   };
 }

@@ -75,6 +75,7 @@ export async function openStore({ path, now = Date.now }: OpenOptions): Promise<
     mcp_sign_ins: createMcpSignIns(sql, writer),
     backup: (target) => backupDatabase(connection, target),
     prune: (options) => removal.prune(options),
+    isDamaged: () => sql.isDamaged(),
     check: () =>
       writer
         .write(() => sql.run("update search_progress set entry_number = entry_number"))

@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { DamagedStoreError, explainFailure, unreadableRow } from "./errors.ts";
 
 /** What a column takes. Booleans are kept as 0 and 1. */
 export type SqlValue = string | number | boolean | null | Uint8Array;
@@ -17,6 +18,10 @@ export interface Sql {
   /** One row after the other, without holding all; nothing else may run on the connection until it has ended. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
   iterate<Row>(text: string, values?: SqlRecord): IterableIterator<Row>;
+  /** Answers what `read` makes of rows; whatever it throws means that they do not hold what was written. */
+  understand<Value>(read: () => Value): Value;
+  /** True once something that was kept could not be read. */
+  isDamaged(): boolean;
 }
 
 /** Statements are program text, never built from data, so their number is small and the cache needs no limit. */
@@ -30,12 +35,33 @@ export function createSql(connection: Database.Database): Sql {
     }
     return statement;
   };
+  let damaged = false;
+  /** A failure that a person can mend comes in words for people. */
+  const explained = <Value>(work: () => Value): Value => {
+    try {
+      return work();
+    } catch (error) {
+      const failure = explainFailure(error);
+      if (failure instanceof DamagedStoreError) damaged = true;
+      throw failure;
+    }
+  };
   return {
     connection,
-    run: (text, values = {}) => prepared(text).run(bindable(values)).changes,
+    run: (text, values = {}) => explained(() => prepared(text).run(bindable(values)).changes),
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
-    get: <Row>(text: string, values: SqlRecord = {}) => prepared(text).get(bindable(values)) as Row | undefined,
-    all: <Row>(text: string, values: SqlRecord = {}) => prepared(text).all(bindable(values)) as Row[],
+    get: <Row>(text: string, values: SqlRecord = {}) =>
+      explained(() => prepared(text).get(bindable(values)) as Row | undefined),
+    all: <Row>(text: string, values: SqlRecord = {}) => explained(() => prepared(text).all(bindable(values)) as Row[]),
+    understand: (read) =>
+      explained(() => {
+        try {
+          return read();
+        } catch (error) {
+          throw unreadableRow(error);
+        }
+      }),
+    isDamaged: () => damaged,
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
     iterate: <Row>(text: string, values: SqlRecord = {}) =>
       prepared(text).iterate(bindable(values)) as IterableIterator<Row>,

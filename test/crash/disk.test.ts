@@ -1,9 +1,10 @@
 import Database from "better-sqlite3";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { answers, eventually, newWorkstream, say } from "../support/api_talk.ts";
 import { reply } from "../support/model_server/reply.ts";
 import { startProduct, type Product } from "../support/product.ts";
 
@@ -68,32 +69,9 @@ function environmentOf(pid: string): string {
   }
 }
 
-async function newWorkstream(running: Product): Promise<string> {
-  const created = await running.api("POST", "/v1/api/workstreams/new", {});
-  return String(created.body["ws_id"]);
-}
-
-function say(running: Product, ws_id: string, message: string, client_send_id: string) {
-  return running.api("POST", `/v1/api/workstreams/${ws_id}/send`, { message, client_send_id });
-}
-
-/** The agent's words so far. */
-async function answers(running: Product, ws_id: string): Promise<string[]> {
-  const { body } = await running.api("GET", `/v1/api/workstreams/${ws_id}/history`);
-  const messages = body["messages"] as { role: string; content: string }[];
-  return messages.filter(({ role }) => role === "assistant").map(({ content }) => content);
-}
-
-async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
-test("a full disk: the message is refused with the reason, the running turn waits, and both go on when there is room", async (context) => {
-  const disk = littleDisk();
-  if (disk === null) return context.skip("Mounting a little disk needs root.");
-  product = await startProduct({ server_only: true });
-  const running = product;
-  const waiting = reply.gate(reply.text("I waited for room."));
+/** A conversation whose turn runs until it is let go on, and one that nobody has used. */
+async function busyAndOther(running: Product, words: string) {
+  const waiting = reply.gate(reply.text(words));
   running.model.script((request) => {
     if (request.last_user_text.startsWith("first")) return waiting.reply;
     return reply.text("Here I am.");
@@ -101,6 +79,15 @@ test("a full disk: the message is refused with the reason, the running turn wait
   const [busy, other] = [await newWorkstream(running), await newWorkstream(running)];
   await say(running, busy, "first", "a");
   await running.model.nextRequest();
+  return { busy, other, goOn: () => waiting.open() };
+}
+
+test("a full disk: the message is refused with the reason, the running turn waits, and both go on when there is room", async (context) => {
+  const disk = littleDisk();
+  if (disk === null) return context.skip("Mounting a little disk needs root.");
+  product = await startProduct({ server_only: true });
+  const running = product;
+  const { busy, other, goOn } = await busyAndOther(running, "I waited for room.");
   const makeRoom = fill(disk);
   // The database's log still has some room of its own.
   let refused = await say(running, other, "x".repeat(200_000), "b0");
@@ -108,7 +95,7 @@ test("a full disk: the message is refused with the reason, the running turn wait
   while (refused.status === 200) refused = await say(running, other, "x".repeat(200_000), `b${(count += 1)}`);
   expect(refused).toMatchObject({ status: 503, body: { code: "store_unavailable" } });
   expect(refused.body["error"]).toMatch(/nothing was done; try again soon\. The disk .* is full/);
-  waiting.open();
+  goOn();
   await eventually(async () => running.log().includes("journal.write_failed"));
   makeRoom();
   expect(await say(running, other, "again", `b${count}`)).toMatchObject({ status: 200 });
@@ -136,19 +123,12 @@ test("a disk that takes no more: the message is refused with the reason, the run
   if (process.platform !== "linux") return context.skip("Only Linux can forbid a running program to write.");
   product = await startProduct({ server_only: true });
   const running = product;
-  const waiting = reply.gate(reply.text("I waited for the disk."));
-  running.model.script((request) => {
-    if (request.last_user_text.startsWith("first")) return waiting.reply;
-    return reply.text("Here I am.");
-  });
-  const [busy, other] = [await newWorkstream(running), await newWorkstream(running)];
-  await say(running, busy, "first", "a");
-  await running.model.nextRequest();
+  const { busy, other, goOn } = await busyAndOther(running, "I waited for the disk.");
   letWrite(running, false);
   const refused = await say(running, other, "hello", "b");
   expect(refused).toMatchObject({ status: 503, body: { code: "store_unavailable" } });
   expect(refused.body["error"]).toMatch(/nothing was done; try again soon\. The disk .* gave an error/);
-  waiting.open();
+  goOn();
   await eventually(async () => running.log().includes("journal.write_failed"));
   letWrite(running, true);
   expect(await say(running, other, "hello", "b")).toMatchObject({ status: 200 });
@@ -166,31 +146,3 @@ test("a data directory on a disk that is read-only is refused with the reason", 
   spawnSync("mount", ["-o", "remount,rw", disk]);
   await product.startServer();
 }, 90_000);
-
-test("a damaged page: the start is refused with what to do, and a restored backup has all that was there", async () => {
-  product = await startProduct({ server_only: true });
-  const running = product;
-  running.model.script(() => reply.text("Here I am."));
-  const ws_id = await newWorkstream(running);
-  await say(running, ws_id, "remember this ".repeat(6000), "a");
-  await eventually(async () => (await answers(running, ws_id)).includes("Here I am."));
-  const copy = join(running.data_dir, "..", "copy.db");
-  running.turnstone("admin", "backup", copy);
-  await running.stopServer();
-  damage(join(running.data_dir, "turnstone.db"));
-  await expect(running.startServer()).rejects.toThrow(
-    "The database file is damaged; restore a backup with `turnstone admin restore`.",
-  );
-  expect(await running.serverEnded()).toBe(1);
-  running.turnstone("admin", "restore", copy);
-  await running.startServer();
-  expect(await answers(running, ws_id)).toEqual(["Here I am."]);
-}, 90_000);
-
-/** Overwrites the pages that hold the long message, in the middle of the file. */
-function damage(path: string): void {
-  const { size } = statSync(path);
-  const bytes = readFileSync(path);
-  bytes.fill(0xff, Math.floor(size / 2), Math.floor(size / 2) + 65_536);
-  writeFileSync(path, bytes);
-}

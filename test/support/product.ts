@@ -162,7 +162,9 @@ function runAdmin(args: readonly string[], env: Record<string, string>): Record<
   const program = [join(ROOT, "bin/turnstone.cjs"), ...args, "--json"];
   const run = spawnSync(process.execPath, program, { env, encoding: "utf8" });
   // A doctor that finds something says so with its exit code as well.
-  if (run.status !== 0 && args[0] !== "doctor") throw new Error(`turnstone ${args.join(" ")} failed: ${run.stderr}`);
+  if (run.status !== 0 && args[0] !== "doctor") {
+    throw new Error(`turnstone ${args.join(" ")} failed: ${run.stderr}${run.stdout}`);
+  }
   return JSON.parse(run.stdout) as Record<string, unknown>;
 }
 

@@ -53,7 +53,8 @@ function healthRoute({ store, engine, clock, options, started, mcpServers }: Htt
       const counts = await store.workstreams.count();
       const total = WORKSTREAM_STATES.reduce((sum, state) => sum + counts[state], 0);
       return {
-        status: backend.status === "up" ? "ok" : "degraded",
+        status: backend.status === "up" && !store.isDamaged() ? "ok" : "degraded",
+        store: store.isDamaged() ? "damaged" : "up",
         version: options.version,
         node_id: options.node_id,
         uptime_seconds: Math.round((clock.now() - started) / 10) / 100,
@@ -83,6 +84,7 @@ function metricsRoute({ store, engine, clock, options, started, hub, metrics }: 
         "# TYPE turnstone_workstreams_by_state gauge",
         ...WORKSTREAM_STATES.map((state) => `turnstone_workstreams_by_state${labels({ state })} ${counts[state]}`),
         ...metric("turnstone_sse_connections_active", "gauge", hub.size),
+        ...metric("turnstone_store_damaged", "gauge", store.isDamaged() ? 1 : 0),
         ...metric("turnstone_backend_up", "gauge", backend.status === "up" ? 1 : 0),
         ...metric("turnstone_circuit_state", "gauge", CIRCUIT_NUMBERS[backend.circuit_state]),
         ...metrics.lines(),
