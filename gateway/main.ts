@@ -61,7 +61,14 @@ export async function runGateway(
   const connection = await connectDiscord(settings.discord, { clock, log });
   if (!connection.ok) return connection;
   const stopping = new AbortController();
-  const adapter = withCrashPoints("discord", connection.adapter, ["post", "edit", "remove", "openThread", "openDm"]);
+  const adapter = withCrashPoints("discord", connection.adapter, [
+    "post",
+    "edit",
+    "remove",
+    "openThread",
+    "openDm",
+    "renameThread",
+  ]);
   const client = createServerClient({
     url: settings.server_url,
     channel_type: adapter.channel_type,

@@ -46,7 +46,7 @@ export const CRASH_POINTS = {
     ],
   },
   gateway: {
-    discord: ["openThread", "post", "edit", "openDm"],
+    discord: ["openThread", "post", "edit", "openDm", "renameThread"],
     server: ["createWorkstream", "createRoute", "send", "approve", "plan", "cancel", "savePosted", "moveCursor"],
   },
 } as const;

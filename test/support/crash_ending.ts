@@ -1,6 +1,9 @@
 import type { HistoryMessage } from "../../src/protocol/workstream.ts";
+import { threadName } from "../../gateway/render/thread_name.ts";
 import { messagesOf } from "./crash_people.ts";
 import { linesOf, type CrashRun } from "./crash_run.ts";
+import { GIVEN_TITLE } from "./model_server/model_server.ts";
+import { isRecord } from "./model_server/wire.ts";
 import type { Product } from "./product.ts";
 
 /**
@@ -13,6 +16,10 @@ export interface Ending {
   /** Cards of running or finished turns. */
   live_cards: number;
   history: { role: string; text: string; calls: string[] }[];
+  /** The thread's name: the one that it was opened with, or the title. */
+  name: string;
+  /** How often the thread was given another name. */
+  renames: number;
   /** Messages to Ben that belong to this run. */
   notices: number;
   /** Lines of each file. */
@@ -48,6 +55,8 @@ export async function endingOf(product: Product, run: CrashRun): Promise<Ending>
       .toSorted(),
     live_cards: texts.filter(is_live).length,
     history,
+    name: alike(product.practice.threads("general").find(({ id }) => id === thread)?.name ?? "", key),
+    renames: renamesOf(product, thread),
     notices: scenario.notice === undefined ? 0 : noticesOf(product, scenario.notice(key)),
     effects: Object.fromEntries(
       Object.keys(scenario.effects(key)).map((name) => [name.replace(key, "KEY"), linesOf(product, name)]),
@@ -69,6 +78,13 @@ function isOver(last: Ending["history"][number] | undefined, texts: readonly str
 
 function noticesOf(product: Product, notice: string): number {
   return product.practice.dm("Ben").filter((message) => message.content.includes(notice)).length;
+}
+
+function renamesOf({ practice }: Product, thread: string): number {
+  return practice.requests.filter(
+    ({ method, path, status, body }) =>
+      method === "PATCH" && path === `/channels/${thread}` && status === 200 && isRecord(body) && "name" in body,
+  ).length;
 }
 
 function isOpen(text: string, label: string): boolean {
@@ -105,7 +121,11 @@ export function problemsOf(run: CrashRun, ending: Ending, reference: Ending | nu
   if (scenario.notice !== undefined && ending.notices !== 1) {
     problems.push(`The notice was sent ${ending.notices} times.`);
   }
-  problems.push(...effectProblems(scenario.effects(key), key, ending), ...peopleProblems(run, ending));
+  problems.push(
+    ...effectProblems(scenario.effects(key), key, ending),
+    ...peopleProblems(run, ending),
+    ...nameProblems(run, ending),
+  );
   if (reference === null || scenario.open_ended === true) return problems;
   if (!isSameHistory(ending, reference)) {
     problems.push(`History: ${JSON.stringify(ending.history)}\ninstead of ${JSON.stringify(reference.history)}`);
@@ -140,6 +160,16 @@ function peopleProblems({ scenario, key }: CrashRun, ending: Ending): string[] {
     const count = ending.history.filter((line) => line.role === "user" && line.text.includes(alike(text, key))).length;
     return count === 1 ? [] : [`"${text}" is in the conversation ${count} times.`];
   });
+}
+
+/** The thread gets its title once; only where it is open how a turn ends it may keep the name that it was opened with. */
+function nameProblems({ scenario, key }: CrashRun, { name, renames }: Ending): string[] {
+  const allowed =
+    scenario.open_ended === true ? [GIVEN_TITLE, alike(threadName(scenario.opening(key)), key)] : [GIVEN_TITLE];
+  return [
+    ...(allowed.includes(name) ? [] : [`The thread is called "${name}", not ${allowed.join(" or ")}.`]),
+    ...(renames > 1 ? [`The thread was renamed ${renames} times.`] : []),
+  ];
 }
 
 function isSameHistory(ending: Ending, reference: Ending): boolean {

@@ -10,6 +10,9 @@ import { sendReply } from "./send.ts";
 import { isRecord, listIn } from "./wire.ts";
 import type { Wire, WireName } from "./wire.ts";
 
+/** What a request for a title gets where nothing else is said. */
+export const GIVEN_TITLE = "A title";
+
 /** One request that the server got. */
 export interface RecordedRequest {
   wire: WireName;
@@ -85,7 +88,7 @@ const WIRES: readonly Wire[] = [chatWire, responsesWire, anthropicWire];
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const title_requests: RecordedRequest[] = [];
-  const title = options.title === undefined ? "A title" : options.title;
+  const title = options.title === undefined ? GIVEN_TITLE : options.title;
   const general: Lane = { matches: () => true, replies: [], script: null };
   const lanes: Lane[] = [];
   const waiting: ((request: RecordedRequest) => void)[] = [];
