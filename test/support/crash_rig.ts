@@ -31,7 +31,7 @@ const ENDURANCE_MS = 240_000;
 /** A press that nobody answers fails after this long. */
 const ACK_DEADLINE_MS = 1500;
 /** Each look asks the server, which has better things to do. */
-const LOOK_MS = 200;
+const LOOK_MS = 100;
 /** What a process still does after all is shown: saving, moving cursors, answering. */
 const LAST_POINTS_MS = 1000;
 /** An uninterrupted run that has not changed for so long is over. */
