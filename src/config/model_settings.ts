@@ -10,19 +10,27 @@ const USD = { minimum: 0, maximum: 100_000, fallback: 0 };
 // Longer silence than a day is a dead connection on any machine.
 const SILENCE_S = { minimum: 1, maximum: 86_400 };
 
+/** What is left out is as the table of known models says, by the model's name. */
+const AS_KNOWN = "as the model is known";
+
 const capabilities = partialSection({
-  context_window: whole({ ...TOKENS, about: "tokens in all", fallback: 1 }),
-  max_output_tokens: whole({ ...TOKENS, about: "tokens of one answer", fallback: 1 }),
-  supports_vision: yesNo({ about: "takes pictures", fallback: false }),
-  supports_temperature: yesNo({ about: "takes a temperature", fallback: false }),
-  supports_web_search: yesNo({ about: "its provider searches the web", fallback: false }),
-  supports_tool_search: yesNo({ about: "its provider searches tools", fallback: false }),
-  supports_parallel_tools: yesNo({ about: "may call several tools at once", fallback: false }),
-  effort_levels: list(text({ about: "a level", fallback: null }), { about: "efforts that it takes" }),
-  thinking_mode: choice(["none", "manual", "adaptive"], { about: "how it is told to think", fallback: "none" }),
+  context_window: whole({ ...TOKENS, about: "tokens in all", fallback: 1, shown: AS_KNOWN }),
+  max_output_tokens: whole({ ...TOKENS, about: "tokens of one answer", fallback: 1, shown: AS_KNOWN }),
+  supports_vision: yesNo({ about: "takes pictures", fallback: false, shown: AS_KNOWN }),
+  supports_temperature: yesNo({ about: "takes a temperature", fallback: false, shown: AS_KNOWN }),
+  supports_web_search: yesNo({ about: "its provider searches the web", fallback: false, shown: AS_KNOWN }),
+  supports_tool_search: yesNo({ about: "its provider searches tools", fallback: false, shown: AS_KNOWN }),
+  supports_parallel_tools: yesNo({ about: "may call several tools at once", fallback: false, shown: AS_KNOWN }),
+  effort_levels: list(text({ about: "a level", fallback: null }), { about: "efforts that it takes", shown: AS_KNOWN }),
+  thinking_mode: choice(["none", "manual", "adaptive"], {
+    about: "how it is told to think",
+    fallback: "none",
+    shown: AS_KNOWN,
+  }),
   token_param: choice(["max_tokens", "max_completion_tokens", "max_output_tokens"], {
     about: "the parameter that limits an answer",
     fallback: "max_tokens",
+    shown: AS_KNOWN,
   }),
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { messageOf, modelRequest, outcomeOf, toolResult, user } from "../../test/support/model_server/model_request.ts";
+import type { KeptCall } from "../contracts/store.ts";
+import { denialResult } from "../pipeline/execute.ts";
 import type { Message } from "../protocol/message.ts";
 import type { ModelTool } from "../protocol/tool_definition.ts";
 import { demo } from "./demo.ts";
@@ -72,6 +74,27 @@ test("an error ends the steps and is told", async () => {
   const first = await ask(messages);
   messages.push(messageOf(first), toolResult(first.calls[0]?.id ?? "", "There is no such file.", { is_error: true }));
   expect(await ask(messages)).toMatchObject({ calls: [], content: expect.stringContaining("There is no such file.") });
+});
+
+test("who said no reads that they said no, and not what only a model is told", async () => {
+  const messages: Message[] = [user("run `ls`")];
+  const first = await ask(messages);
+  const kept: KeptCall = {
+    call_id: first.calls[0]?.id ?? "",
+    name: "bash",
+    needs_approval: true,
+    effect: "side_effect",
+    resources: [],
+    hash: "",
+    subject: "ls",
+    approval_label: "bash",
+  };
+  const { output } = denialResult(kept, { by: "Ada", feedback: "not on a Friday", reason: "person" }).event;
+  messages.push(messageOf(first), toolResult(kept.call_id, output, { is_error: true, name: "bash" }));
+  const { content } = await ask(messages);
+  expect(content).toBe(
+    "Ada denied this call and said: not on a Friday. I did not run it; say what I should do instead.",
+  );
 });
 
 test("it uses no tool that is not offered", async () => {

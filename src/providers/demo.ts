@@ -107,6 +107,9 @@ function isOffered(name: string, tools: readonly ModelTool[]): boolean {
   return tools.some((tool) => tool.name === name);
 }
 
+/** How a refusal begins, before what only a model needs to be told. */
+const DENIAL = /^([^\n]+?)\. It was not run\. This is a decision/;
+
 /** What it says before it calls a tool. */
 const INTENTIONS = new Map([
   ["bash", "Let me run that."],
@@ -142,6 +145,8 @@ function resultsInWords(results: readonly ToolMessage[]): string {
   return results
     .map((result) => {
       const text = textOf(result.content).trim();
+      const denial = DENIAL.exec(text)?.[1];
+      if (result.is_error && denial !== undefined) return `${denial}. I did not run it; say what I should do instead.`;
       const shown = text.length > RESULT_SHOWN_MAX ? `${text.slice(0, RESULT_SHOWN_MAX)}\n…` : text;
       if (result.is_error) return `${result.name} did not do it: ${shown}`;
       const fence = text.includes("```") ? "````" : "```";

@@ -162,7 +162,7 @@ function peopleProblems({ scenario, key }: CrashRun, ending: Ending): string[] {
   });
 }
 
-/** The thread gets its title once; only where the end of a turn is open may it keep the name that it was opened with. */
+/** The thread gets its title once; where it is open how a turn ends, it may keep the name that it was opened with. */
 function nameProblems({ scenario, key }: CrashRun, { name, renames }: Ending): string[] {
   const allowed =
     scenario.open_ended === true ? [GIVEN_TITLE, alike(threadName(scenario.opening(key)), key)] : [GIVEN_TITLE];
