@@ -5,6 +5,7 @@ import {
   type McpRequest,
   type McpSamplingMessage,
   MCP_PAGE_FIELDS,
+  MCP_TEXT_LENGTH_MAX,
   type OpenMcpRequest,
 } from "../../src/protocol/mcp_request.ts";
 import type { JsonValue } from "../../src/protocol/json.ts";
@@ -27,6 +28,9 @@ const FIELDS_SHOWN_MAX = 12;
 const TITLE_LENGTH_MAX = 80;
 const SAMPLING_LENGTH_MAX = 1800;
 const SERVER_LENGTH_MAX = 60;
+const NUMBER_LENGTH_MAX = 40;
+/** A text that may be longer gets more than a line to be written in. */
+const LINE_LENGTH_MAX = 200;
 /** Limits of a form's words on the platform. */
 const LABEL_LENGTH_MAX = 45;
 const HINT_LENGTH_MAX = 100;
@@ -267,12 +271,14 @@ function formField(field: McpField, id: string, given: JsonValue | undefined): F
   switch (field.type) {
     case "text":
     case "number": {
-      const length_max = field.type === "text" ? Math.max(1, field.length_max) : 40;
+      const wanted_max = field.type === "text" ? field.length_max : NUMBER_LENGTH_MAX;
+      const length_max = Math.min(Math.max(1, wanted_max ?? MCP_TEXT_LENGTH_MAX), MCP_TEXT_LENGTH_MAX);
       const value = given ?? field.default;
       return {
         kind: "text",
         ...common,
-        long: field.type === "text" && field.format === null && field.length_max > 200,
+        // Most that is asked for without an end is a name or a word.
+        long: (wanted_max ?? 0) > LINE_LENGTH_MAX,
         length_max,
         ...(value === null || value === undefined ? {} : { value: valueText(value).slice(0, length_max) }),
       };

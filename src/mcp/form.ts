@@ -1,6 +1,6 @@
 import { visible, visibleLine } from "../lib/visible.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
-import { type McpChoice, type McpField, type McpFieldKind, MCP_TEXT_LENGTH_MAX } from "../protocol/mcp_request.ts";
+import { type McpChoice, type McpField, type McpFieldKind } from "../protocol/mcp_request.ts";
 
 /** A form of more fields would be refused by people as well. */
 const FIELDS_MAX = 25;
@@ -63,7 +63,7 @@ function readText(property: JsonObject): McpFieldKind {
     type: "text",
     format: FORMATS.find((format) => format === property["format"]) ?? null,
     length_min: numberOf(property["minLength"]) ?? 0,
-    length_max: Math.min(numberOf(property["maxLength"]) ?? MCP_TEXT_LENGTH_MAX, MCP_TEXT_LENGTH_MAX),
+    length_max: numberOf(property["maxLength"]),
     default: typeof property["default"] === "string" ? property["default"] : null,
   };
 }

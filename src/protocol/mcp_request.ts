@@ -10,12 +10,12 @@ export type McpField = {
 } & McpFieldKind;
 
 export type McpFieldKind =
-  /** Lengths in characters. */
+  /** Lengths in characters; null where the server sets no end. */
   | {
       type: "text";
       format: "email" | "uri" | "date" | "date-time" | null;
       length_min: number;
-      length_max: number;
+      length_max: number | null;
       default: string | null;
     }
   | { type: "number"; integer: boolean; minimum: number | null; maximum: number | null; default: number | null }

@@ -72,7 +72,7 @@ function answerTo(request: ModelRequest): DemoAnswer {
   const results = lastResults(since);
   const next = steps[done];
   if (next === undefined || results.some((result) => result.is_error)) return say(resultsInWords(results));
-  if (!isOffered(next.tool, request.tools)) {
+  if (!mayBeCalled(next.tool, request.tools)) {
     return say(`For that I need the tool ${next.tool}, which is not offered here.`);
   }
   const call = { id: newPrefixedId("call"), name: next.tool, arguments: JSON.stringify(next.arguments) };
@@ -96,11 +96,16 @@ function stepsFor(words: string, tools: readonly ModelTool[]): DemoStep[] | null
 
 /** `call NAME with {…}` reaches any tool, those of MCP servers too. */
 function namedTool(words: string, tools: readonly ModelTool[]): DemoStep | null {
-  const match = /\bcall\s+(?:the tool\s+)?[`"]?(\w+)[`"]?(?:\s+with\s+(\{[\s\S]*\}))?/i.exec(words);
+  const match = /\bcall\s+(?:the tool\s+)?[`"]?([\w-]+)[`"]?(?:\s+with\s+(\{[\s\S]*\}))?/i.exec(words);
   const tool = match?.[1] ?? "";
-  if (!isOffered(tool, tools)) return null;
+  if (!mayBeCalled(tool, tools)) return null;
   const parsed = parseJson(match?.[2] ?? "{}");
   return { tool, arguments: isJsonObject(parsed) ? parsed : {} };
+}
+
+/** Tools of MCP servers can be called although they are not listed, where there are many. */
+function mayBeCalled(name: string, tools: readonly ModelTool[]): boolean {
+  return name.startsWith("mcp__") || isOffered(name, tools);
 }
 
 function isOffered(name: string, tools: readonly ModelTool[]): boolean {

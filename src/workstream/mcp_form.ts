@@ -41,7 +41,7 @@ function takeText(field: Extract<McpField, { type: "text" }>, value: JsonValue):
   if (typeof value !== "string") return { ok: false, error: "a text is asked for." };
   // JSON Schema counts code points.
   const length = Array.from(value).length;
-  const length_max = Math.min(field.length_max, MCP_TEXT_LENGTH_MAX);
+  const length_max = Math.min(field.length_max ?? MCP_TEXT_LENGTH_MAX, MCP_TEXT_LENGTH_MAX);
   if (length < field.length_min) return { ok: false, error: `at least ${field.length_min} characters are asked for.` };
   if (length > length_max) return { ok: false, error: `at most ${length_max} characters are asked for.` };
   const wanted = field.format === null ? null : FORMATS[field.format];
