@@ -89,6 +89,15 @@ test("a person signs in to a server from Discord, by command or where a call wai
   await ada.slash("general", "mcp disconnect", { server: "o" });
   await practice.waitFor(() => ada.channelAsText("general").includes("is forgotten here"));
   expect(await states()).toMatchObject([{ state: "sign_in_required" }]);
+  const list = await product.api("GET", "/v1/api/workstreams");
+  const ws_id = (list.body["workstreams"] as { ws_id: string }[])[0]?.ws_id ?? "";
+  const typed = await product.api("POST", "/v1/api/command", { ws_id, command: "/mcp connect o" });
+  const { told: again } = await browse(/http\S+authorize\S+/.exec(String(typed.body["output"]))?.[0] ?? "");
+  expect(again).toContain("o is connected.");
+  const history = await product.api("GET", `/v1/api/workstreams/${ws_id}/history`);
+  expect(JSON.stringify(history.body)).not.toContain("authorize?");
+  const out = await product.api("POST", "/v1/api/command", { ws_id, command: "/mcp disconnect o" });
+  expect(out.body["output"]).toContain("is forgotten here");
   expect(product.log()).not.toMatch(/(?:access|refresh)-[0-9a-f]{8}/);
 }, 120_000);
 

@@ -120,7 +120,7 @@ export function promptFor(question: Question | undefined): string {
 }
 
 function mcpPrompt({ request, field }: Extract<Question, { kind: "mcp" }>): string {
-  if (request.kind === "sign_in") return "[n] decline, or sign in: ";
+  if (request.kind === "sign_in") return "[n] decline, or /mcp connect and the server's name: ";
   const asked = field === null || request.kind !== "form" ? undefined : request.fields[field];
   return asked === undefined ? "[y]es, [n]o: " : fieldPrompt(asked);
 }

@@ -37,6 +37,8 @@ function seenBy(name: string, states: readonly unknown[]): Finding | null {
   switch (seen["state"]) {
     case "ready":
       return ok(part, `The running server is connected to it; tools: ${Number(seen["tools"])}.`);
+    case "sign_in_required":
+      return ok(part, `The running server reaches it; people sign in to it one by one, with /mcp connect ${name}.`);
     case "unavailable":
       return failed(part, "The running server cannot reach it and keeps trying.", "/mcp says why.");
     default:

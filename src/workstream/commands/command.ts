@@ -23,7 +23,7 @@ export interface Command {
   usage: string;
   summary: string;
   /** Answers whoever asked and nobody else, and leaves no trace: it is about the person, not the conversation. */
-  personal?: true;
+  personal?(words: readonly string[]): boolean;
   /** What people read; a refusal is a sentence like any other answer. */
   run(input: CommandInput): Promise<string | CommandOutput>;
 }

@@ -8,7 +8,7 @@ export const grants: Command = {
   name: "grants",
   usage: "/grants [revoke N]",
   summary: 'lists what was allowed with "always", or takes one back',
-  personal: true,
+  personal: () => true,
   async run({ actor, words, by }) {
     const now = timestamp(actor.services.clock);
     const all = await actor.services.store.approvals.grants({ user_id: by.user_id });

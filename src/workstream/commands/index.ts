@@ -58,7 +58,7 @@ export async function runCommand(
   const { message, private: kept } = typeof said === "string" ? { message: said, private: {} } : said;
   const output = actor.services.redact(message);
   const event = { type: "info", message: output } as const;
-  if (command.personal === true) {
+  if (command.personal?.(words) === true) {
     actor.services.bus.publishTo(by.user_id, actor.row.ws_id, event);
     return { ok: true, output };
   }

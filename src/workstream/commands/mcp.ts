@@ -1,4 +1,6 @@
 import type { ExternalServers, ExternalServerStatus, RefreshReport } from "../../contracts/external_tools.ts";
+import { timestamp } from "../../lib/clock.ts";
+import { newId } from "../../lib/ids.ts";
 import type { Workstream } from "../actor.ts";
 import type { Command, CommandInput } from "./command.ts";
 
@@ -11,8 +13,9 @@ const TOOLS_SHOWN_MAX = 200;
 /** Shows external servers and their tools, reads those anew, and brings a server's prompts into the conversation. */
 export const mcp: Command = {
   name: "mcp",
-  usage: "/mcp [refresh [server] | prompt [server name [key=value ...]]]",
-  summary: "lists the tools of MCP servers, reads them again, or uses one of their prompts",
+  usage: "/mcp [refresh [server] | prompt [server name [key=value ...]] | connect server | disconnect server]",
+  summary: "lists the tools of MCP servers, reads them again, uses one of their prompts, or signs you in to one",
+  personal: ([action]) => action === "connect" || action === "disconnect",
   async run(input) {
     const servers = input.actor.services.external_servers;
     if (servers === null) return "No MCP servers configured.";
@@ -25,11 +28,30 @@ export const mcp: Command = {
         return refresh(servers, words[0] ?? null);
       case "prompt":
         return prompt(servers, input, words);
+      case "connect":
+        return connect(servers, input, words[0] ?? "");
+      case "disconnect":
+        return disconnect(servers, input, words[0] ?? "");
       default:
-        return `/mcp ${action} is not known; say /mcp, /mcp refresh [server] or /mcp prompt [server name].`;
+        return `/mcp ${action} is not known; say /mcp, /mcp refresh [server], /mcp prompt [server name] or /mcp connect server.`;
     }
   },
 };
+
+async function connect({ sign_ins }: ExternalServers, { by }: CommandInput, server: string): Promise<string> {
+  const begun = await sign_ins.begin(server, by.user_id);
+  if (!begun.ok) return begun.error;
+  return `Open this address, which is for you alone, and sign in there; what waits here goes on by itself:\n${begun.url}`;
+}
+
+async function disconnect({ sign_ins }: ExternalServers, { actor, by }: CommandInput, server: string): Promise<string> {
+  const { store, clock } = actor.services;
+  if (!(await sign_ins.signOut(server, by.user_id))) return "You are not signed in to an MCP server of this name.";
+  const at = timestamp(clock);
+  const { user_id } = by;
+  await store.audit.add({ audit_id: newId(), at, user_id, action: "mcp.signed_out", target: server, details: {} });
+  return `Your sign-in to ${server} is forgotten here. What you allowed there you take back there.`;
+}
 
 function overview(servers: ExternalServers): string {
   const tools = servers.tools();

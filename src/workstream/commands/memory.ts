@@ -8,7 +8,7 @@ export const memory: Command = {
   name: "memory",
   usage: "/memory [words | forget KEY]",
   summary: "shows what is remembered, or forgets a key",
-  personal: true,
+  personal: () => true,
   async run({ actor, words, text, by }) {
     const { memories } = actor.services.store;
     const reach = { user_id: by.user_id, workspace: actor.surroundings.workspace.root };

@@ -9,7 +9,7 @@ export const status: Command = {
   name: "status",
   usage: "/status",
   summary: "shows where this workstream stands",
-  personal: true,
+  personal: () => true,
   async run({ actor, by }) {
     const row = dashboardRow(actor.row, actor, actor.services);
     const lines = [
