@@ -26,7 +26,8 @@ test("several people press at once: the right one counts, once, and each other l
     cleo.press(card, "Approve"),
     ben.press(card, "Approve"),
     ada.press(card, "Approve"),
-    ada.press(card, "Deny").catch(() => undefined),
+    // Either of her presses may be the first; a no beside a yes would leave open which of them counts.
+    ada.press(card, "Approve").catch(() => undefined),
   ]);
   await practice.waitFor(() => practice.channelAsText(thread).includes("It ran."));
   expect(readFileSync(join(product.workspace, "effects.txt"), "utf8")).toBe("once\n");
