@@ -1,34 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { ExternalTool } from "../contracts/external_tools.ts";
-import type { JsonObject } from "../protocol/json.ts";
+import {
+  has_tool_search_data,
+  manyTools,
+  publicTasks,
+  toolToFind as tool,
+} from "../../test/support/tool_search_data.ts";
 import { ToolIndex } from "./ranking.ts";
-
-function tool(
-  server: string,
-  own_name: string,
-  about: string,
-  parameters: JsonObject = { type: "object" },
-): ExternalTool {
-  return {
-    own_name,
-    about,
-    definition: {
-      name: `mcp__${server}__${own_name}`,
-      description: about,
-      parameters,
-      agent: true,
-      task_agent: true,
-      auto_approve: false,
-      primary_key: "",
-    },
-    tool: {
-      name: own_name,
-      prepare: () => ({ ok: false, error: "not for calling" }),
-      execute: () => Promise.reject(new Error("not for calling")),
-    },
-  };
-}
 
 function indexOf(...tools: [string, string][]): ToolIndex {
   const index = new ToolIndex();
@@ -147,21 +124,6 @@ test("a server's part is replaced without a trace of what was there before", () 
   expect(index.search("modern kept")).toEqual(fresh.search("modern kept"));
 });
 
-/** Servers of 50 tools each, of words that differ as much as real ones. */
-function manyTools(server: string, count = 50): ExternalTool[] {
-  const word = (seed: number): string => `word${(seed * 7919) % 3000}`;
-  return Array.from({ length: count }, (_, index) => {
-    const seed = index + server.length * 131 + Number(server.slice(1)) * 53;
-    const text = Array.from({ length: 30 }, (_unused, at) => (at % 3 === 0 ? "get the data of" : word(seed + at))).join(
-      " ",
-    );
-    const properties = Object.fromEntries(
-      [1, 2, 3].map((at) => [word(seed + at), { type: "string", description: text.slice(0, 80) }]),
-    );
-    return tool(server, `get_${word(seed)}_${index}`, text, { type: "object", properties });
-  });
-}
-
 test("5,000 tools are searched within 10 ms, and a server of 50 is replaced within 20 ms", () => {
   const index = new ToolIndex();
   for (let server = 0; server < 100; server += 1) index.setServer(`s${server}`, manyTools(`s${server}`));
@@ -181,57 +143,15 @@ test("5,000 tools are searched within 10 ms, and a server of 50 is replaced with
   expect(update).toBeLessThan(20);
 });
 
-interface PublicTool {
-  server: string;
-  name: string;
-  description: string;
-  inputSchema: JsonObject;
-}
-interface PublicTask {
-  steps: string[];
-  tools: string[];
-}
-
-const DATA = process.env["TURNSTONE_TOOL_SEARCH_DATA"] ?? "";
-const has_data = existsSync(`${DATA}/tools.json`);
-
-test.skipIf(!has_data)(
+test.skipIf(!has_tool_search_data)(
   "most of the tools of real tasks are found by their steps (skipped without the folder TURNSTONE_TOOL_SEARCH_DATA)",
   () => {
-    const read = (file: string): unknown => JSON.parse(readFileSync(`${DATA}/${file}`, "utf8"));
-    const tools = read("tools.json") as PublicTool[];
-    const tasks = read("tasks-dev.json") as PublicTask[];
-    const index = new ToolIndex();
-    const own_names = new Map<string, string>();
-    for (const [server, group] of Object.entries(Object.groupBy(tools, (one) => one.server))) {
-      const made = (group ?? []).map((one) => tool(server, one.name, one.description, one.inputSchema));
-      for (const { definition, own_name } of made) own_names.set(definition.name, own_name);
-      index.setServer(server, made);
-    }
-    const recall = (some: PublicTask[], count: number): number => {
-      const shares = some.map(({ steps, tools: wanted }) => {
-        const got = new Set(
-          steps.flatMap((step) =>
-            index
-              .search(step)
-              .slice(0, count)
-              .map(({ name }) => own_names.get(name)),
-          ),
-        );
-        return wanted.filter((name) => got.has(name)).length / wanted.length;
-      });
-      return shares.reduce((sum, share) => sum + share, 0) / shares.length;
-    };
+    const { tasks, recall } = publicTasks();
     const halves = [0, 1].map((rest) =>
       recall(
         tasks.filter((_, at) => at % 2 === rest),
         5,
       ),
-    );
-    const figures = [1, 3, 5, 10].map((count) => `@${count} ${recall(tasks, count).toFixed(3)}`);
-    // oxlint-disable-next-line no-console
-    console.log(
-      `step recall ${figures.join(", ")}; @5 by halves ${halves.map((half) => half.toFixed(3)).join(" and ")}`,
     );
     expect(recall(tasks, 5)).toBeGreaterThanOrEqual(0.8);
     expect(Math.min(...halves)).toBeGreaterThan(0.75);

@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from "vitest";
-import type { ExternalServer, ExternalServers, ExternalTool } from "../contracts/external_tools.ts";
+import type { ExternalServer, ExternalServers } from "../contracts/external_tools.ts";
 import { startEngine, type EngineRigOptions } from "../../test/support/engine_rig.ts";
 import { echo } from "../../test/support/little_tools.ts";
 import { hostile, published, startServers } from "../../test/support/mcp/servers.ts";
 import { calls, says } from "../../test/support/scripted_provider.ts";
+import { manyTools } from "../../test/support/tool_search_data.ts";
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -187,35 +188,6 @@ test("/mcp without servers says so", async () => {
   expect(await command(rig, ws.ws_id, "/mcp")).toBe("No MCP servers configured.");
 });
 
-/** So many tools of a server, with all that real ones have. */
-function serverOf(name: string, count: number): ExternalServer {
-  const tools = Array.from({ length: count }, (_value, index): ExternalTool => {
-    const own_name = `do_thing_${index}`;
-    const full = `mcp__${name}__${own_name}`;
-    const text = `Does thing ${index} of ${name} with care, and tells what came of it.`;
-    const parameters = { type: "object", properties: { what: { type: "string", description: text } } };
-    return {
-      own_name,
-      about: text,
-      definition: {
-        name: full,
-        description: text,
-        parameters,
-        agent: true,
-        task_agent: true,
-        auto_approve: false,
-        primary_key: "what",
-      },
-      tool: {
-        name: full,
-        prepare: () => ({ ok: false, error: "Not for calling." }),
-        execute: () => Promise.reject(new Error("Not for calling.")),
-      },
-    };
-  });
-  return { name, tools, unavailable: null };
-}
-
 test("five thousand tools make no turn longer by more than 5 ms", async () => {
   const rig = await startEngine({ tools: [echo] });
   closing.push(() => rig.close());
@@ -232,7 +204,11 @@ test("five thousand tools make no turn longer by more than 5 ms", async () => {
     return Math.min(...times);
   };
   const without = await quickestTurn();
-  const servers = Array.from({ length: 100 }, (_value, index) => serverOf(`s${index}`, 50));
+  const servers = Array.from({ length: 100 }, (_value, index) => `s${index}`).map((name): ExternalServer => ({
+    name,
+    tools: manyTools(name),
+    unavailable: null,
+  }));
   rig.catalog.setExternal({ servers, absent: () => undefined });
   const with_all = await quickestTurn();
   expect(rig.provider.requests.at(-1)?.tools.map(({ name }) => name)).toContain("tool_search");

@@ -4,6 +4,7 @@ import { latencyRows, measureLatencies } from "./rows/latency.ts";
 import { loadRows, measureLoads } from "./rows/load.ts";
 import { modelRows } from "./rows/models.ts";
 import { storeRows } from "./rows/store.ts";
+import { toolSearchRows } from "./rows/tool_search.ts";
 import { toolRows } from "./rows/tools.ts";
 import { startModel, startSubject, type BenchModel, type Subject } from "./subject.ts";
 
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   discord: discordRows,
   store: storeRows,
   tools: toolRows,
+  tool_search: toolSearchRows,
 };
 
 /** What each run showed of the floor, and of turnstone. */
