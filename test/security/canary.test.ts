@@ -18,6 +18,7 @@ const CANARIES = {
   terminal_token: "canary-terminal-8d2f40",
   mcp_variable: "canary-mcp-variable-6610fe",
   mcp_argument: "canary-mcp-argument-0b4d2e",
+  oauth_client_secret: "canary-oauth-client-2b7d11",
   address_password: "canary-address-c0ffee1",
   foreign_variable: "canary-foreign-d15ea5e",
 } as const;
@@ -67,6 +68,10 @@ function start(sandbox: "auto" | "off"): Promise<Product> {
     TELLING_TOKEN = "${CANARIES.mcp_variable}"
     [mcp.servers.absent]
     url = "http://127.0.0.1:9/mcp"
+    [mcp.servers.known]
+    url = "http://127.0.0.1:9/known"
+    oauth_client_id = "turnstone"
+    oauth_client_secret = "${CANARIES.oauth_client_secret}"
     [mcp.servers.absent.headers]
     Authorization = "Bearer \${env:ABSENT_KEY}"`;
   const env = {

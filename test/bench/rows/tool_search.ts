@@ -6,7 +6,7 @@ const SERVERS = 100;
 const SAMPLES = 25;
 const QUERY = "get the latest data of a word17 from the list of word204 and save it";
 
-/** Milliseconds that a search over 5,000 tools and a change of 50 of them may take, and the tools that may be missed. */
+/** Milliseconds for a search over 5,000 tools and a change of 50, and the share of tools that may be missed. */
 const BARS = { query_ms: 10, update_ms: 20, missed: 0.2 };
 
 /** Searching among many tools; what is found of real tasks only where their data is at hand. */
