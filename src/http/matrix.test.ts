@@ -191,6 +191,8 @@ test("the document is OpenAPI 3.1 and names each operation once (REQ-SERVER-003)
     .flatMap((methods) => Object.values(methods))
     .map((operation) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
+  const root = await app.inject("/");
+  expect([root.statusCode, root.headers.location]).toEqual([302, "/docs"]);
   expect((await app.inject("/docs")).body).toContain("/docs/swagger-ui-bundle.js");
   expect((await app.inject("/docs/swagger-ui-bundle.js")).statusCode).toBe(200);
   expect((await app.inject("/docs/..%2Fpackage.json")).statusCode).toBe(404);

@@ -3,6 +3,7 @@
  * from these.
  */
 export const PATHS = {
+  root: "/",
   health: "/health",
   metrics: "/metrics",
   openapi: "/openapi.json",

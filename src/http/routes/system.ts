@@ -111,6 +111,19 @@ function documentRoutes({ routes, options }: HttpContext): Route[] {
     }),
     openRoute({
       method: "GET",
+      path: PATHS.root,
+      summary: "Leads whoever opens the server's address to its documentation",
+      scope: "public",
+      answer: null,
+      media_type: "text/html",
+      status: 302,
+      handle({ reply }) {
+        reply.headers({ "content-type": "text/html; charset=utf-8", location: PATHS.docs });
+        return `<a href="${PATHS.docs}">The documentation of this server</a>\n`;
+      },
+    }),
+    openRoute({
+      method: "GET",
       path: PATHS.docs,
       summary: "This document as a page",
       scope: "public",
