@@ -88,6 +88,9 @@ async function prepareWith(
   const verdict = decide({ name, approval_label, subject, effect, needs_approval, rescued }, policy);
   if (verdict.verdict === "deny") return settled(call, verdict.error, true);
   const asked = verdict.verdict === "ask";
+  const header = preparation.header.replace(/\s+/g, " ");
+  // What does not fit into the header, such as where a long path leads, is part of what a person decides about.
+  const shown = header.length > HEADER_LENGTH_MAX ? [header, preparation.preview] : [preparation.preview];
   const notes = [
     ...(preparation.notes ?? []),
     ...(rescued ? ["The arguments were mended; this is what would run."] : []),
@@ -95,8 +98,8 @@ async function prepareWith(
   return {
     item: {
       call_id: call.id,
-      header: preparation.header.replace(/\s+/g, " ").slice(0, HEADER_LENGTH_MAX),
-      preview: preparation.preview,
+      header: header.slice(0, HEADER_LENGTH_MAX),
+      preview: shown.filter((text) => text !== "").join("\n\n"),
       func_name: name,
       approval_label,
       needs_approval: asked,

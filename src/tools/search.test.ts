@@ -151,6 +151,20 @@ test("a ripgrep configuration changes nothing (SRCH-08)", async () => {
   );
 });
 
+test("a folder that became a link after it was looked at is not searched", async () => {
+  write("sub/a.txt", "inside");
+  const outside = mkdtempSync(join(tmpdir(), "turnstone-outside-"));
+  onTestFinished(() => rmSync(outside, { recursive: true }));
+  writeFileSync(join(outside, "a.txt"), "secret");
+  const tool = createSearch({ env, hidden_paths: [] });
+  const preparation = await tool.prepare({ query: "secret", path: "sub" }, bench.context);
+  if (!preparation.ok) throw new Error(preparation.error);
+  rmSync(bench.path("sub"), { recursive: true });
+  symlinkSync(outside, bench.path("sub"));
+  const result = await bench.execute(tool, preparation.plan);
+  expect(result).toMatchObject({ is_error: true, output: expect.stringContaining("leads somewhere else now") });
+});
+
 test("a missing path says so (SRCH-11)", async () => {
   expect(await search({ query: "x", path: "/nope" })).toBe(
     "refused: /nope does not exist. Search in a folder that does, or leave path out.",

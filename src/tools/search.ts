@@ -5,7 +5,7 @@ import { textArgument } from "../lib/arguments.ts";
 import { cut } from "../lib/cut.ts";
 import type { SpawnResult } from "../lib/spawn.ts";
 import { visibleLine } from "../lib/visible.ts";
-import { describePath, isWithin } from "../lib/workspace.ts";
+import { describePath, isWithin, stillLeadsTo } from "../lib/workspace.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/json.ts";
 import { NOISE, searchEngines, type SearchEngine, type SearchOrder } from "./search_engine.ts";
 import { SearchResults } from "./search_results.ts";
@@ -28,6 +28,8 @@ const COUNT_CHARACTERS = 400;
 
 interface SearchPlan {
   query: string;
+  /** As it was asked for: what it leads to is looked at once more before the search. */
+  path: string;
   /** What a person sees; the workspace itself is `.`. */
   shown: string;
   real_path: string;
@@ -48,7 +50,8 @@ function prepare(args: JsonObject, context: PrepareContext): Preparation {
     return { ok: false, error: "query must be one line. Search for one of its lines, or use \\s+ between words." };
   }
   if (query.value.length > QUERY_CHARACTERS_MAX) return { ok: false, error: "query is longer than 10,000 characters." };
-  const resolution = context.workspace.resolve(path.value === "" ? "." : path.value);
+  const wanted = path.value === "" ? "." : path.value;
+  const resolution = context.workspace.resolve(wanted);
   if (!resolution.ok) return resolution;
   const { shown, real_path, inside } = resolution.path;
   const stat = statSync(real_path, { throwIfNoEntry: false });
@@ -64,7 +67,7 @@ function prepare(args: JsonObject, context: PrepareContext): Preparation {
   const header = visibleLine(`search: ${query.value}`).slice(0, HEADER_CHARACTERS_MAX).toWellFormed();
   return {
     ok: true,
-    plan: { query: query.value, shown, real_path },
+    plan: { query: query.value, path: wanted, shown, real_path },
     header: header + visibleLine(place),
     preview: "",
     needs_approval: !inside,
@@ -75,16 +78,20 @@ function prepare(args: JsonObject, context: PrepareContext): Preparation {
 }
 
 function asPlan(plan: JsonValue): SearchPlan {
-  const { query, shown, real_path } = isJsonObject(plan) ? plan : {};
+  const { query, path, shown, real_path } = isJsonObject(plan) ? plan : {};
   if (typeof query !== "string" || typeof shown !== "string" || typeof real_path !== "string") {
     throw new Error("This is not a plan of search.");
   }
-  return { query, shown, real_path };
+  // Plans of before an upgrade have none.
+  return { query, path: typeof path === "string" ? path : real_path, shown, real_path };
 }
 
 async function execute(plan: SearchPlan, context: ToolContext, options: SearchOptions): Promise<ToolOutput> {
   const stat = statSync(plan.real_path, { throwIfNoEntry: false });
   if (stat === undefined) return failure(`${plan.shown} does not exist any more.`);
+  if (!stillLeadsTo(context.workspace, plan.path, plan.real_path)) {
+    return failure(`${plan.shown} leads somewhere else now than when this was prepared. Search again.`);
+  }
   const folder = stat.isDirectory() ? plan.real_path : dirname(plan.real_path);
   const order: SearchOrder = {
     query: plan.query,
